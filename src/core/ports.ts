@@ -1,0 +1,256 @@
+import type { Disposable, Event } from "./lifecycle";
+import type { HostDefinition } from "./session/definition";
+
+/** Time, injected so that back-off, ETA and birth checks are tested without waiting. */
+export interface Clock {
+  /** Wall clock, milliseconds since 1970. */
+  now(): number;
+  /** Resolves after `ms`; rejects with the signal's reason when aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The log channel. Never a secret or a whole environment in it. */
+export interface Logger {
+  debug(message: string): void;
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string, error?: unknown): void;
+}
+
+/** How a process or a channel ended. `unknown`: the link broke, or nobody recorded it; never to be read as success. */
+export type ExitStatus =
+  | { readonly kind: "code"; readonly code: number }
+  | { readonly kind: "signal"; readonly signal: string }
+  | { readonly kind: "unknown" };
+
+/** One command on a host. Both outputs must be read, else the channel stalls. */
+export interface Channel {
+  readonly stdout: AsyncIterable<Uint8Array>;
+  readonly stderr: AsyncIterable<Uint8Array>;
+  /** Resolves when the bytes are taken; rejects when the channel is closed. */
+  write(data: string | Uint8Array): Promise<void>;
+  /** Closes the command's standard input. */
+  end(): void;
+  /** Settles when the channel has closed, after the last byte of both outputs. Never rejects. */
+  readonly exit: Promise<ExitStatus>;
+  /** Ends the channel now. What the command started must end by itself: scripts watch their standard input. */
+  close(): void;
+}
+
+/** A way to run commands on one host: ssh2, the system's ssh, or this machine. */
+export interface Transport extends Disposable {
+  /** For messages: `gpu8`, `me@10.0.0.5:2222`, `this machine`. */
+  readonly label: string;
+  /**
+   * Runs `command` through the login shell of the host. Opening takes at most 10 s, then the whole link is given up.
+   * Throws a ConnectError (`untrusted`) where the workspace is not trusted, whoever calls.
+   */
+  open(command: string, signal?: AbortSignal): Promise<Channel>;
+  /** Fires once when the link is gone, with the cause in plain words; not after `dispose`. */
+  readonly onDidClose: Event<string>;
+}
+
+/** Who a host is, so that records in a shared home are judged only where they were written. */
+export interface HostIdentity {
+  /** /etc/machine-id, or what stands in for it. */
+  readonly machineId: string;
+  readonly hostname: string;
+  /** /proc/sys/kernel/random/boot_id and the start of PID 1, so that a restarted container counts as a reboot. */
+  readonly bootId: string;
+  readonly user: string;
+  readonly uid: number;
+  /** Host clock minus our clock in ms, measured at connect (half a round trip is the error). */
+  readonly clockOffsetMs: number;
+  readonly home: string;
+  /** What is there: `bash`, `setsid`, `nvidia-smi`, `gnu-tail`, `proc`. */
+  readonly has: ReadonlySet<string>;
+}
+
+/** A process that can be told from a later one with the same number. */
+export interface RemoteProcess {
+  readonly pid: number;
+  /** Field 22 of /proc/PID/stat: clock ticks after boot. */
+  readonly startTicks: string;
+  readonly bootId: string;
+  readonly uid: number;
+}
+
+/** A place in a log that survives renames: the file's identity and how far it was read. */
+export interface LogPosition {
+  readonly device: string;
+  readonly inode: string;
+  readonly offset: number;
+}
+
+/**
+ * What the host can say about a run right now. `gone`: recorded as running, but its process is not there and no end
+ * was written. `rebooted`: the host (or its container) started anew since. `elsewhere`: another host wrote it into a
+ * shared home, so it cannot be judged from here. `read-only`: a newer version of the product wrote it.
+ */
+export type RunLiveness = "running" | "ended" | "gone" | "rebooted" | "elsewhere";
+
+/** One start of one member of a stage, as the host remembers it. Times are the host's own clock, ms since 1970. */
+export interface RunRecord {
+  readonly run: string;
+  readonly session: string;
+  readonly stage: string;
+  readonly member: string;
+  /** Version of the record's layout; a newer one than ours is shown and never written to. */
+  readonly version: number;
+  readonly recordedOn: { readonly machineId: string; readonly hostname: string };
+  readonly command: string;
+  readonly cwd: string;
+  readonly shell: string;
+  /** The binary that the first word of the command meant, resolved in the job's own environment; `""` if none. */
+  readonly binary: string;
+  readonly launchedFrom: string;
+  readonly startedAt: number;
+  readonly process?: RemoteProcess;
+  readonly log: { readonly path: string; readonly start: LogPosition };
+  readonly end?: { readonly exit: ExitStatus; readonly at: number };
+  readonly stopRequestedBy?: string;
+  readonly liveness: RunLiveness;
+}
+
+/** All that is needed to start a stage's member. Every text is used as it is: placeholders are filled in before. */
+export interface LaunchRequest {
+  readonly session: string;
+  readonly stage: string;
+  readonly member: string;
+  readonly command: string;
+  /** Where to run; the home folder when absent. */
+  readonly cwd?: string;
+  /** Appended to; the run's own folder when absent. Relative to `cwd`. */
+  readonly log?: string;
+  /** Indices as nvidia-smi counts them. Absent: the environment is left alone. */
+  readonly gpus?: readonly number[] | "all";
+  readonly env: Readonly<Record<string, string>>;
+  /** Who asks, for the record: `user@laptop`. */
+  readonly launchedFrom: string;
+}
+
+/** What came of a launch. `refused` means that nothing was started. */
+export type LaunchOutcome =
+  | { readonly kind: "launched"; readonly record: RunRecord }
+  | { readonly kind: "already-running"; readonly record: RunRecord }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** How to end a run: the signal, and how long to wait before KILL. */
+export interface StopRequest {
+  readonly signal: "TERM" | "INT" | "HUP" | "QUIT" | "USR1" | "USR2";
+  readonly graceSeconds: number;
+  readonly requestedBy: string;
+}
+
+/** `survivors`: processes of the run that are still there (or hold GPU memory), each in words; then it is not stopped. */
+export type StopOutcome =
+  | { readonly kind: "stopped"; readonly forced: boolean }
+  | { readonly kind: "not-running" }
+  | { readonly kind: "not-stopped"; readonly survivors: readonly string[] }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** What a followed log does. Every byte that still exists on the host is given exactly once, in order. */
+export type FollowEvent =
+  /** The file as first seen, or after `missing`. `size` is its size then. */
+  | { readonly kind: "opened"; readonly position: LogPosition; readonly size: number; readonly modifiedAt: number }
+  /** `offset` is where `data` starts in the file. */
+  | { readonly kind: "data"; readonly offset: number; readonly data: Uint8Array }
+  /** All that was there when the following began (or resumed) has been given: what comes now is new. */
+  | { readonly kind: "caught-up"; readonly offset: number }
+  /** The file was cut or replaced; reading goes on at its new start. `lost` bytes could not be read before that. */
+  | { readonly kind: "restarted"; readonly position: LogPosition; readonly lost: number }
+  | { readonly kind: "missing" }
+  | { readonly kind: "unreadable"; readonly reason: string };
+
+/** Where following starts: at a byte of a known file, or so many bytes before the end of whatever is there. */
+export type FollowFrom =
+  { readonly kind: "position"; readonly position: LogPosition } | { readonly kind: "end"; readonly bytes: number };
+
+/** One reading of one GPU. A number the driver does not give is absent, never 0. */
+export interface GpuSample {
+  readonly index: number;
+  readonly uuid: string;
+  readonly name: string;
+  /** Host clock, ms since 1970. */
+  readonly at: number;
+  readonly utilisation?: number; // per cent
+  readonly memoryUsedMib?: number;
+  readonly memoryTotalMib?: number;
+  readonly temperatureC?: number;
+  readonly powerW?: number;
+  readonly powerLimitW?: number;
+}
+
+/** GPU samples come in rounds: all GPUs of one moment. `unavailable` says why there are none; it is a state, not an error. */
+export type GpuReport =
+  | { readonly kind: "samples"; readonly samples: readonly GpuSample[] }
+  | { readonly kind: "unavailable"; readonly reason: string };
+
+/** What can be checked of a stage's result by looking at files. All given parts must hold. */
+export interface OutputCheck {
+  /** Paths or shell globs, all of which must match something. */
+  readonly files: readonly string[];
+  /** Sum of the sizes of all that matched, bytes; folders count what is in them. */
+  readonly minBytes?: number;
+}
+
+/** Result of an OutputCheck. `detail` says what is missing, in words. */
+export interface OutputReport {
+  readonly ok: boolean;
+  readonly bytes: number;
+  readonly files: number;
+  readonly detail: string;
+}
+
+/** What a process looks like from outside, for a log that somebody else's job writes. */
+export interface LogWriter {
+  /** Whether some process of this user has the file open for writing; undefined when the host cannot tell. */
+  readonly open?: boolean;
+  /** One of them. */
+  readonly pid?: number;
+}
+
+/** A place where a program was found. `onPath`: in the very PATH a launch would have. */
+export interface ToolCandidate {
+  readonly name: string;
+  readonly path: string;
+  readonly onPath: boolean;
+  /** Whether asking it for help succeeded (within 10 s): a stub that only says it was renamed does not. */
+  readonly works: boolean;
+  /** Its last words when it does not. */
+  readonly says: string;
+}
+
+/**
+ * What the product can do on a connected host. Made from the host scripts over any Transport, or in memory for the
+ * demo. Every method throws ExpectedError with plain words when the host refuses, and any error when the link breaks.
+ */
+export interface HostOps extends Disposable {
+  readonly identity: HostIdentity;
+  /** Fires once when the link is gone, with the cause; not after `dispose`. */
+  readonly onDidClose: Event<string>;
+  /** All records of a session that can be read, the newest run of each member last. */
+  records(session: string): Promise<readonly RunRecord[]>;
+  /** The records once, then again each record that changes (started, ended, gone), within 1 s of the change. */
+  watchRecords(session: string, signal: AbortSignal): AsyncIterable<readonly RunRecord[]>;
+  launch(request: LaunchRequest): Promise<LaunchOutcome>;
+  stop(session: string, run: string, request: StopRequest): Promise<StopOutcome>;
+  /** Ends only when aborted or when the link breaks (then it throws). `~/` is the home folder. */
+  follow(path: string, from: FollowFrom, signal: AbortSignal): AsyncIterable<FollowEvent>;
+  /** A part of a file. Fewer bytes than asked for mean its end. */
+  read(path: string, offset: number, length: number): Promise<Uint8Array>;
+  gpus(everySeconds: number, signal: AbortSignal): AsyncIterable<GpuReport>;
+  checkOutputs(check: OutputCheck, cwd: string | undefined): Promise<OutputReport>;
+  /** Looks for programs by these names: PATH of a launch, login and interactive shells, virtualenvs, conda, uv. */
+  findTools(names: readonly string[], cwd: string | undefined): Promise<readonly ToolCandidate[]>;
+  logWriter(path: string): Promise<LogWriter>;
+}
+
+/** Makes connections. Injected into the monitor, so that the demo and the tests bring their own. */
+export interface HostConnector {
+  /**
+   * @param interactive whether a person may be asked (host key, password); an automatic reconnect never asks.
+   * @throws ConnectError
+   */
+  connect(host: HostDefinition, interactive: boolean, signal: AbortSignal): Promise<HostOps>;
+}

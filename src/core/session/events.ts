@@ -1,0 +1,57 @@
+import type { FailureReading, ProgressReading } from "../log/reading";
+import type { GpuReport, HostIdentity, LogWriter, OutputReport, RunRecord } from "../ports";
+import type { ConnectFailure } from "../errors";
+import type { SessionDefinition } from "./definition";
+
+/** Names one member of a stage (or a service, whose member is `0`). */
+export interface MemberRef {
+  readonly stage: string;
+  readonly member: string;
+}
+
+/**
+ * Everything that changes the picture of a session. `at` is our clock, ms since 1970; times in records and samples
+ * are the host's own. Written by monitor and launcher only.
+ */
+export type SessionEvent =
+  | { readonly type: "defined"; readonly at: number; readonly definition: SessionDefinition }
+  | { readonly type: "connecting"; readonly at: number; readonly host: string }
+  | { readonly type: "connected"; readonly at: number; readonly host: string; readonly identity: HostIdentity }
+  | {
+      readonly type: "connection-failed";
+      readonly at: number;
+      readonly host: string;
+      readonly reason: ConnectFailure;
+      readonly message: string;
+      /** When it is tried again by itself; absent if a person must act. */
+      readonly retryAt?: number;
+    }
+  | {
+      readonly type: "disconnected";
+      readonly at: number;
+      readonly host: string;
+      readonly byUser: boolean;
+      readonly message: string;
+    }
+  | { readonly type: "records"; readonly at: number; readonly host: string; readonly records: readonly RunRecord[] }
+  | { readonly type: "gpus"; readonly at: number; readonly host: string; readonly report: GpuReport }
+  /** Some text of the log was read: it is alive. `caughtUp`: what comes now is new. */
+  | ({
+      readonly type: "log";
+      readonly at: number;
+      readonly offset: number;
+      readonly modifiedAt: number;
+      readonly caughtUp: boolean;
+    } & MemberRef)
+  | ({ readonly type: "log-missing"; readonly at: number } & MemberRef)
+  | ({ readonly type: "log-unreadable"; readonly at: number; readonly reason: string } & MemberRef)
+  | ({ readonly type: "log-restarted"; readonly at: number; readonly lost: number } & MemberRef)
+  | ({ readonly type: "progress"; readonly at: number; readonly reading: ProgressReading } & MemberRef)
+  | ({ readonly type: "failure"; readonly at: number; readonly reading: FailureReading } & MemberRef)
+  | ({ readonly type: "outputs"; readonly at: number; readonly run: string; readonly report: OutputReport } & MemberRef)
+  | ({ readonly type: "writer"; readonly at: number; readonly writer: LogWriter } & MemberRef)
+  | ({ readonly type: "launching"; readonly at: number } & MemberRef)
+  | ({ readonly type: "launch-refused"; readonly at: number; readonly reason: string } & MemberRef)
+  | ({ readonly type: "acknowledged"; readonly at: number } & MemberRef)
+  /** Time passed; nothing else happened. Stalls, ages and ETAs move on. */
+  | { readonly type: "tick"; readonly at: number };
