@@ -7,7 +7,8 @@ const limits = {
   "max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true }],
   "max-depth": ["error", 3],
   "max-params": ["error", 4],
-  complexity: ["error", 14],
+  // A complete switch over a union is one decision.
+  complexity: ["error", { max: 14, variant: "modified" }],
 };
 
 export default tseslint.config(
@@ -19,10 +20,12 @@ export default tseslint.config(
     extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { project: ["./tsconfig.json", "./src/webview/tsconfig.json"], tsconfigRootDir: import.meta.dirname } },
     rules: {
-      "@typescript-eslint/switch-exhaustiveness-check": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
       "@typescript-eslint/consistent-type-imports": "error",
       // Numbers read well in messages; everything else must be made text on purpose.
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      // `const { gone, ...rest } = x` is how a readonly object loses a member.
+      "@typescript-eslint/no-unused-vars": ["error", { ignoreRestSiblings: true }],
       eqeqeq: "error",
     },
   },

@@ -1,6 +1,7 @@
 import type { FailureReading, ProgressReading } from "../log/reading";
 import type { GpuReport, HostIdentity, LogWriter, OutputReport, RunRecord } from "../ports";
 import type { ConnectFailure } from "../errors";
+import type { Cure } from "./cure";
 import type { SessionDefinition } from "./definition";
 
 /** Names one member of a stage (or a service, whose member is `0`). */
@@ -50,6 +51,7 @@ export type SessionEvent =
   | ({ readonly type: "failure"; readonly at: number; readonly reading: FailureReading } & MemberRef)
   | ({ readonly type: "outputs"; readonly at: number; readonly run: string; readonly report: OutputReport } & MemberRef)
   | ({ readonly type: "writer"; readonly at: number; readonly writer: LogWriter } & MemberRef)
+  | ({ readonly type: "cures"; readonly at: number; readonly cures: readonly Cure[] } & MemberRef)
   | ({ readonly type: "launching"; readonly at: number } & MemberRef)
   | ({ readonly type: "launch-refused"; readonly at: number; readonly reason: string } & MemberRef)
   | ({ readonly type: "acknowledged"; readonly at: number } & MemberRef)

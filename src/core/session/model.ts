@@ -1,6 +1,7 @@
 import type { ConnectFailure } from "../errors";
 import type { FailureReading, ProgressReading } from "../log/reading";
 import type { GpuSample, HostIdentity, LogWriter, OutputReport, RunRecord } from "../ports";
+import type { Cure } from "./cure";
 import type { HostDefinition, ServiceDefinition, SessionDefinition, StageDefinition } from "./definition";
 import type { Eta } from "./eta";
 import type { SeriesSet } from "./series";
@@ -58,6 +59,7 @@ export type StageState =
   | {
       readonly kind: "failed";
       readonly cause: string;
+      readonly remedy: string;
       readonly failure?: FailureReading;
       readonly unfinished?: OutputReport;
     }
@@ -100,6 +102,8 @@ export interface Member {
   readonly writer?: LogWriter;
   readonly eta?: Eta;
   readonly series: SeriesSet;
+  /** What would mend the failure, tried out on the host; the best first. */
+  readonly cures: readonly Cure[];
   readonly acknowledged: boolean;
   /** Run ids in the order they were seen, for marks in charts. */
   readonly marks: readonly Mark[];

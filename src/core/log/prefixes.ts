@@ -1,0 +1,110 @@
+/**
+ * What launchers, loggers and collectors put in front of a line: ranks, worker names, times, levels. It is peeled off
+ * before anything is matched, and what tells processes apart is kept as the source of the line.
+ */
+
+/** A line without its prefixes. */
+export interface PeeledLine {
+  /** What tells processes of one log apart: `rank0`, `EngineCore_DP0 pid=214`; `""` for none. */
+  readonly source: string;
+  /** The rest of the line; its leading blanks are kept, because tracebacks are told by them. */
+  readonly body: string;
+  /** The logger's level, upper case, where one stood in front. */
+  readonly level: string;
+  /** A logger or collector wrote this line: it had a time or a level of its own. */
+  readonly record: boolean;
+}
+
+interface PrefixRule {
+  /** Sticky. Group `source` is remembered, group `level`, too. */
+  readonly pattern: RegExp;
+  /** A prefix that only labels the stream, and says nothing about a logger. */
+  readonly label?: boolean;
+}
+
+const levels = "TRACE|DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL";
+const clock = "\\d{1,2}:\\d\\d:\\d\\d(?:[.,:]\\d{1,9})?";
+const date = "\\d{4}[-/]\\d\\d[-/]\\d\\d";
+
+/** One entry a prefix, tried in a loop until none fits. */
+const prefixRules: readonly PrefixRule[] = [
+  // srun --label: `12: `, padded to the widest task number
+  { pattern: /(?<source> {0,5}\d{1,5}): (?=\S)/y, label: true },
+  // torchrun --tee, PyTorch's rank prefix: `[rank0]:`, `[default0]:`
+  { pattern: /\[(?<source>(?:rank|default|worker|node)_?\d+)\]: ?/y, label: true },
+  // Ray actors, vLLM processes: `(APIServer pid=1) `, `(TaskRunner pid=40881, ip=10.0.0.1) `, `(raylet) `
+  { pattern: /\((?<source>(?:[A-Za-z][\w.-]*(?: [A-Za-z]\w*)?,? ?)?(?:\w+=[\w.:-]+(?:, )?){1,5})\) ?/y, label: true },
+  { pattern: /\((?<source>raylet|autoscaler|gcs_server)(?:[ ,][^)]{0,80})?\) ?/y, label: true },
+  // docker compose: `vllm-1  | `
+  { pattern: /(?<source>[A-Za-z][\w.-]{0,60}[-_]\d{1,4})\s{1,20}\| ?/y, label: true },
+  // syslog and journald: `Jun 19 17:16:35 host unit[123]: `
+  { pattern: new RegExp(`[A-Z][a-z]{2} [ \\d]\\d ${clock} [\\w.-]+ (?<source>[^\\s:\\[]{1,60}(?:\\[\\d+\\])?): `, "y") },
+  // pytorch and glog: `W0411 02:12:00.114000 50112 torch/run.py:774] `, `[E626 06:24:44.903881913 ProcessGroupNCCL.cpp:616] `
+  { pattern: new RegExp(`\\[?(?<level>[IWEFVC])\\d{3,4} ${clock} (?:\\d+ )?[\\w./-]+:\\d+\\] ?`, "y") },
+  // vLLM: `INFO 11-02 10:00:20 [loggers.py:127] `, `INFO 08-01 10:00:05 metrics.py:351] `
+  { pattern: new RegExp(`(?<level>${levels}) \\d\\d-\\d\\d ${clock} \\[?[\\w./]+:\\d+\\] ?`, "y") },
+  // a time in brackets, with ranks: `[2025-03-02 10:00:00 TP0] `, `[11/02/2025-10:00:13] `, `[21:40:12] `, `[11/02/25 10:00:01] `
+  { pattern: new RegExp(`\\[(?:${date}|\\d\\d/\\d\\d/\\d{2,4})?[ T-]?${clock}Z?(?<source>(?: (?:DP|TP|PP|EP|CP)\\d+){0,5})\\] ?`, "y") },
+  // ISO and plain times, as of docker, logging, structlog
+  { pattern: new RegExp(`(?:${date}|\\d\\d/\\d\\d)[ T:-]${clock}(?:Z|[+-]\\d\\d:?\\d\\d)?(?: - | \\| | |: )`, "y") },
+  // dmesg: `[1844021.551902] `
+  { pattern: /\[ {0,8}\d{1,9}\.\d{6}\] /y },
+  // levels by themselves: `[INFO] `, `INFO - `, `ERROR | `, `WARNING  `, `INFO:__main__:`
+  { pattern: new RegExp(`\\[(?<level>${levels}|INFO\\|[\\w.:-]+)\\] ?`, "iy") },
+  { pattern: new RegExp(`(?<level>${levels})(?: - | {1,9}\\| | {1,8}(?=[^ ]))`, "y") },
+  { pattern: new RegExp(`(?<level>${levels}):[\\w.]+:`, "y") },
+  // names of loggers: `[titan] `, `[TRT-LLM] [I] `, `[logging.py:96:log_dist] `, `[Rank 0] `, `root - `, `openai._base_client | `
+  { pattern: /\[(?:titan|TRT-LLM|transformers|[IWEFV]|[\w./]+\.(?:py|cpp|cc|cu):\d+(?::\w+)?)\] /y },
+  { pattern: /\[(?<source>Rank \d+)\] /y, label: true },
+  { pattern: /(?:root|__main__|mmengine|[a-z_][\w.]*\.\w+) (?:-|\|) /y },
+];
+
+/** Takes every known prefix off a line. Looks at the first 400 characters only. */
+export function peelPrefixes(text: string): PeeledLine {
+  let at = 0;
+  let source = "";
+  let level = "";
+  let record = false;
+  for (let round = 0; round < 8 && at < 400; round++) {
+    const hit = nextPrefix(text, at);
+    if (hit === undefined) break;
+    at += hit.length;
+    source = joinSource(source, hit.source);
+    if (level === "") level = hit.level;
+    record ||= !hit.label;
+  }
+  return { source, body: at === 0 ? text : text.slice(at), level, record };
+}
+
+interface PrefixHit {
+  readonly length: number;
+  readonly source: string;
+  readonly level: string;
+  readonly label: boolean;
+}
+
+function nextPrefix(text: string, at: number): PrefixHit | undefined {
+  if (!canStart(text.charCodeAt(at))) return undefined;
+  for (const rule of prefixRules) {
+    rule.pattern.lastIndex = at;
+    const match = rule.pattern.exec(text);
+    if (match === null || match[0] === "") continue;
+    return {
+      length: match[0].length,
+      source: match.groups?.["source"]?.trim() ?? "",
+      level: (match.groups?.["level"] ?? "").toUpperCase(),
+      label: rule.label === true,
+    };
+  }
+  return undefined;
+}
+
+/** Letters, digits, blanks, `(` and `[` are all that a prefix can begin with. */
+function canStart(code: number): boolean {
+  return code === 32 || code === 40 || code === 91 || (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 95 && code <= 122);
+}
+
+function joinSource(known: string, more: string): string {
+  if (more === "") return known;
+  return known === "" ? more : `${known} ${more}`;
+}

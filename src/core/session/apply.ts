@@ -1,0 +1,273 @@
+import type { RunRecord } from "../ports";
+import type { SessionDefinition, StageDefinition } from "./definition";
+import type { MemberRef, SessionEvent } from "./events";
+import { applyGpus } from "./applyGpus";
+import { isBad, judge, lastSeen } from "./judge";
+import { applyToMember, newMember, takeRecord } from "./member";
+import type { Alert, ConnectionState, Member, RemoteHost, ServiceView, Session, Stage, StageState } from "./model";
+import { pipelineEta, slowest } from "./pipelineEta";
+
+/** A session nothing is known of yet but its definition. */
+export function newSession(id: string, definition: SessionDefinition, at: number): Session {
+  const empty: Session = {
+    id,
+    definition,
+    hosts: new Map(),
+    stages: new Map(),
+    services: new Map(),
+    eta: { untimed: [] },
+    alerts: [],
+  };
+  return applyEvent(empty, { type: "defined", at, definition });
+}
+
+/**
+ * The session after an event. Pure. Parts that the event does not touch stay the same objects, and so does the whole
+ * session if nothing changed. An event about a host, stage or member that the session no longer has is ignored.
+ */
+export function applyEvent(session: Session, event: SessionEvent): Session {
+  const changed = change(session, event);
+  return settle(changed, event.at);
+}
+
+function change(session: Session, event: SessionEvent): Session {
+  switch (event.type) {
+    case "defined":
+      return define(session, event.definition, event.at);
+    case "connecting":
+      return withConnection(session, event.host, { kind: "connecting", since: event.at });
+    case "connected":
+      return withHost(session, event.host, (host) => ({
+        ...host,
+        connection: { kind: "connected", since: event.at },
+        identity: event.identity,
+        seenAt: event.at,
+      }));
+    case "connection-failed":
+      return withConnection(session, event.host, {
+        kind: "failed",
+        since: event.at,
+        reason: event.reason,
+        message: event.message,
+        ...(event.retryAt === undefined ? {} : { retryAt: event.retryAt }),
+      });
+    case "disconnected":
+      return withConnection(
+        session,
+        event.host,
+        event.byUser ? { kind: "not-connected" } : { kind: "lost", since: event.at, message: event.message },
+      );
+    case "gpus":
+      return withHost(session, event.host, (host) => applyGpus(host, event.report, event.at, session.definition));
+    case "records":
+      return takeRecords(session, event.host, event.records, event.at);
+    case "tick":
+      return session;
+    default:
+      return withMember(session, event, (member) => applyToMember(member, event));
+  }
+}
+
+function define(session: Session, definition: SessionDefinition, at: number): Session {
+  const hosts = new Map<string, RemoteHost>();
+  for (const [name, host] of definition.hosts) {
+    const old = session.hosts.get(name);
+    hosts.set(
+      name,
+      old ? { ...old, definition: host } : { definition: host, connection: { kind: "not-connected" }, gpus: [] },
+    );
+  }
+  const stages = new Map<string, Stage>();
+  for (const [name, stage] of definition.stages) stages.set(name, defineStage(session.stages.get(name), stage, at));
+  const services = new Map<string, ServiceView>();
+  for (const [name, service] of definition.services) {
+    const member = session.services.get(name)?.member ?? newMember("0", service.log, at);
+    services.set(name, { definition: service, member: withLogPath(member, service.log) });
+  }
+  return { ...session, definition, hosts, stages, services };
+}
+
+function defineStage(old: Stage | undefined, definition: StageDefinition, at: number): Stage {
+  const members = definition.members.map((name) => {
+    const member = old?.members.find((m) => m.name === name) ?? newMember(name, definition.log, at);
+    return withLogPath(member, definition.log);
+  });
+  const state = old?.state ?? { kind: "waiting", for: [] };
+  return { definition, members, state, since: old?.since ?? at, ...(old?.eta ? { eta: old.eta } : {}) };
+}
+
+/** A run's own record knows best where its log is; the session file tells only where there is no run. */
+function withLogPath(member: Member, path: string | undefined): Member {
+  if (member.run || path === undefined || member.log?.path === path) return member;
+  return { ...member, log: { path, state: "not-read", offset: 0, lost: 0 } };
+}
+
+function withHost(session: Session, name: string, update: (host: RemoteHost) => RemoteHost): Session {
+  const host = session.hosts.get(name);
+  if (!host) return session;
+  const next = update(host);
+  return next === host ? session : { ...session, hosts: new Map(session.hosts).set(name, next) };
+}
+
+function withConnection(session: Session, name: string, connection: ConnectionState): Session {
+  return withHost(session, name, (host) => ({ ...host, connection }));
+}
+
+function takeRecords(session: Session, host: string, records: readonly RunRecord[], at: number): Session {
+  let next = withHost(session, host, (old) => ({ ...old, seenAt: at }));
+  for (const record of records) {
+    if (next.definition.stages.get(record.stage)?.host !== host) continue;
+    const ref = { stage: record.stage, member: record.member };
+    const offset = session.hosts.get(host)?.identity?.clockOffsetMs ?? 0;
+    next = withMember(next, ref, (member) => takeRecord(member, record, offset, at));
+  }
+  return next;
+}
+
+function withMember(session: Session, ref: MemberRef, update: (member: Member) => Member): Session {
+  const stage = session.stages.get(ref.stage);
+  if (stage) {
+    const members = stage.members.map((member) => (member.name === ref.member ? update(member) : member));
+    if (members.every((member, i) => member === stage.members[i])) return session;
+    return { ...session, stages: new Map(session.stages).set(ref.stage, { ...stage, members }) };
+  }
+  const service = session.services.get(ref.stage);
+  if (!service) return session;
+  const member = update(service.member);
+  if (member === service.member) return session;
+  return { ...session, services: new Map(session.services).set(ref.stage, { ...service, member }) };
+}
+
+/** Judges every member anew, in the order of their needs, and what follows from it. */
+function settle(session: Session, now: number): Session {
+  const states = new Map<string, StageState>();
+  const services = new Map(session.services);
+  for (const [name, service] of session.services) {
+    const member = judged(service.member, session, { host: service.definition.host, needs: new Map(), now });
+    states.set(name, { kind: "finished" }); // services are not waited for: they have no end
+    services.set(name, member === service.member ? service : { ...service, member });
+  }
+  const stages = new Map(session.stages);
+  for (const name of inOrderOfNeeds(session.definition)) {
+    const stage = stages.get(name);
+    if (!stage) continue;
+    const next = settleStage(stage, session, states, now);
+    stages.set(name, next);
+    states.set(name, next.state);
+  }
+  return withParts(session, kept(stages, session.stages), kept(services, session.services));
+}
+
+function withParts(session: Session, stages: Session["stages"], services: Session["services"]): Session {
+  const eta = pipelineEta(session.definition, stages, session.eta);
+  const alerts = alertsOf(stages, session.alerts);
+  const changed =
+    stages !== session.stages || services !== session.services || eta !== session.eta || alerts !== session.alerts;
+  return changed ? { ...session, stages, services, eta, alerts } : session;
+}
+
+/** The old map where the new one holds the same. */
+function kept<T>(next: ReadonlyMap<string, T>, old: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
+  return next.size === old.size && [...next].every(([key, value]) => old.get(key) === value) ? old : next;
+}
+
+interface Place {
+  readonly host: string;
+  readonly stage?: StageDefinition;
+  readonly needs: ReadonlyMap<string, StageState>;
+  readonly now: number;
+}
+
+function settleStage(stage: Stage, session: Session, states: ReadonlyMap<string, StageState>, now: number): Stage {
+  const needs = new Map<string, StageState>();
+  for (const need of stage.definition.needs) {
+    const state = states.get(need);
+    if (state) needs.set(need, state);
+  }
+  const place = { host: stage.definition.host, stage: stage.definition, needs, now };
+  const members = stage.members.map((member) => judged(member, session, place));
+  const unchanged = members.every((member, i) => member === stage.members[i]);
+  if (unchanged && members.some((member) => member.state === stage.state)) return stage;
+  const worst = gravestMember(members);
+  const eta = slowest(members);
+  return {
+    definition: stage.definition,
+    members: unchanged ? stage.members : members,
+    state: worst?.state ?? stage.state,
+    since: worst?.since ?? stage.since,
+    ...(eta ? { eta } : {}),
+  };
+}
+
+function judged(member: Member, session: Session, place: Place): Member {
+  const host = session.hosts.get(place.host);
+  const state = judge(member, {
+    ...(place.stage ? { stage: place.stage } : {}),
+    needs: place.needs,
+    connection: host?.connection ?? { kind: "not-connected" },
+    seenAt: host?.seenAt ?? (member.state.kind === "unknown" ? member.state.since : place.now),
+    now: place.now,
+  });
+  if (sameState(state, member.state)) return member;
+  const began = lastSeen(state).kind !== lastSeen(member.state).kind ? place.now : member.since;
+  return { ...member, state, since: began };
+}
+
+/** Whether two states say the same; `since` of an unknown or stalled one is fixed when it begins. */
+function sameState(a: StageState, b: StageState): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Stages so that each comes after what it needs; the session file has no cycles (its reader refuses them). */
+function inOrderOfNeeds(definition: SessionDefinition): readonly string[] {
+  const order = new Set<string>();
+  const visit = (name: string, trail: ReadonlySet<string>): void => {
+    if (order.has(name) || trail.has(name)) return;
+    for (const need of definition.stages.get(name)?.needs ?? []) visit(need, new Set([...trail, name]));
+    order.add(name);
+  };
+  for (const name of definition.stages.keys()) visit(name, new Set());
+  return [...order];
+}
+
+const gravity: readonly StageState["kind"][] = [
+  "failed",
+  "lost",
+  "refused",
+  "stalled",
+  "stopped",
+  "ended-unknown",
+  "unknown",
+  "launching",
+  "running",
+  "watching",
+  "blocked",
+  "waiting",
+  "finished-unchecked",
+  "finished",
+];
+
+function gravestMember(members: readonly Member[]): Member | undefined {
+  return [...members].sort((a, b) => gravity.indexOf(a.state.kind) - gravity.indexOf(b.state.kind))[0];
+}
+
+function alertsOf(stages: Session["stages"], before: readonly Alert[]): readonly Alert[] {
+  const alerts: Alert[] = [];
+  for (const [name, stage] of stages) {
+    for (const member of stage.members) {
+      const alert = member.acknowledged ? undefined : alertOf(name, member);
+      if (alert) alerts.push(alert);
+    }
+  }
+  return JSON.stringify(alerts) === JSON.stringify(before) ? before : alerts;
+}
+
+function alertOf(stage: string, member: Member): Alert | undefined {
+  // What was seen failed stays an alert while the host cannot be seen; nothing turns into one for lack of contact.
+  const state = lastSeen(member.state);
+  if (!isBad(state)) return undefined;
+  const at = member.since;
+  if (state.kind === "failed") return { stage, member: member.name, at, cause: state.cause, remedy: state.remedy };
+  const why = state.kind === "lost" ? state.why : "";
+  return { stage, member: member.name, at, cause: why, remedy: "Look at its outputs and restart it." };
+}

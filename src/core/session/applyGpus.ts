@@ -1,0 +1,43 @@
+import type { GpuReport, GpuSample } from "../ports";
+import type { SessionDefinition } from "./definition";
+import type { Gpu, RemoteHost } from "./model";
+import { noSeries, withSamples } from "./series";
+
+/** The host after a round of GPU samples. A GPU that is missing from the round is missing from the host. */
+export function applyGpus(host: RemoteHost, report: GpuReport, at: number, definition: SessionDefinition): RemoteHost {
+  if (report.kind === "unavailable") {
+    return { ...host, gpus: [], gpusUnavailable: report.reason, seenAt: at };
+  }
+  const { gpusUnavailable, ...rest } = host;
+  const gpus = report.samples.map((sample) => withSample(host, sample, definition));
+  return { ...rest, gpus, seenAt: at };
+}
+
+function withSample(host: RemoteHost, sample: GpuSample, definition: SessionDefinition): Gpu {
+  const old = host.gpus.find((gpu) => gpu.sample.uuid === sample.uuid);
+  const at = sample.at - (host.identity?.clockOffsetMs ?? 0);
+  return {
+    index: sample.index,
+    name: sample.name,
+    sample,
+    usedBy: claimants(host.definition.name, sample.index, definition),
+    series: withSamples(old?.series ?? noSeries, at, samplesOf(sample)),
+  };
+}
+
+function samplesOf(sample: GpuSample): Record<string, number> {
+  const samples: Record<string, number> = {};
+  for (const name of ["utilisation", "memoryUsedMib", "powerW", "temperatureC"] as const) {
+    const value = sample[name];
+    if (value !== undefined) samples[name] = value;
+  }
+  return samples;
+}
+
+/** Who says in the session file that this GPU is theirs; what really runs on it is another matter. */
+function claimants(host: string, index: number, definition: SessionDefinition): readonly string[] {
+  const all = [...definition.services.values(), ...definition.stages.values()];
+  return all
+    .filter((one) => one.host === host && (one.gpus === "all" || one.gpus?.includes(index)))
+    .map((one) => one.name);
+}

@@ -1,0 +1,175 @@
+import type { FailureReading } from "../log/reading";
+import type { OutputReport, RunRecord } from "../ports";
+import type { StageDefinition } from "./definition";
+import { exitMeaning } from "./exitWords";
+import type { ConnectionState, Member, SeenState, StageState } from "./model";
+import { stalledSince } from "./stall";
+
+/** What a member's state is judged from, besides the member itself. */
+export interface Circumstances {
+  /** Absent for services: they have no needs and no end of their own. */
+  readonly stage?: StageDefinition;
+  /** States of what it needs, by name. */
+  readonly needs: ReadonlyMap<string, StageState>;
+  readonly connection: ConnectionState;
+  /** When the host was last seen, our clock; what is unknown is unknown since then. */
+  readonly seenAt: number;
+  readonly now: number;
+}
+
+/**
+ * The state of a member, from nothing but evidence: its run record, its log, its outputs, and whether the host can be
+ * seen. Pure; DESIGN section 7. A member whose host cannot be seen is never red: it is unknown, and what it was last.
+ */
+export function judge(member: Member, around: Circumstances): StageState {
+  const seen = judgeSeen(member, around);
+  if (around.connection.kind !== "connected") {
+    return { kind: "unknown", since: around.seenAt, why: whyUnseen(around.connection), last: seen };
+  }
+  if (member.run?.liveness === "elsewhere" && member.run.end === undefined) {
+    const why = `recorded on ${member.run.recordedOn.hostname}, cannot be judged from here`;
+    return { kind: "unknown", since: around.seenAt, why, last: { kind: "running" } };
+  }
+  return seen;
+}
+
+/** Whether nothing more will happen by itself. */
+export function isOver(state: StageState): boolean {
+  return (
+    state.kind === "finished" ||
+    state.kind === "finished-unchecked" ||
+    state.kind === "failed" ||
+    state.kind === "stopped" ||
+    state.kind === "lost" ||
+    state.kind === "ended-unknown"
+  );
+}
+
+/** Whether a person should look: the stage is red. */
+export function isBad(state: StageState): boolean {
+  return state.kind === "failed" || state.kind === "lost";
+}
+
+/** Whether something of ours or of somebody else's is at work. */
+export function isActive(state: StageState): boolean {
+  return (
+    state.kind === "running" || state.kind === "stalled" || state.kind === "launching" || state.kind === "watching"
+  );
+}
+
+/** What a state is, or was when it was last seen. */
+export function lastSeen(state: StageState): SeenState {
+  return state.kind === "unknown" ? state.last : state;
+}
+
+function judgeSeen(member: Member, around: Circumstances): SeenState {
+  const before = lastSeen(member.state);
+  // Launching and refused are told by the launcher, and hold until the record of a new run says more (member.ts).
+  const live = member.run?.liveness === "running";
+  if (before.kind === "launching" || (before.kind === "refused" && !live)) return before;
+  if (member.run) return judgeRun(member.run, member, around);
+  if (hasForeignLog(member)) return judgeForeignLog(member, around);
+  return judgeNeeds(around.needs);
+}
+
+function judgeRun(run: RunRecord, member: Member, around: Circumstances): SeenState {
+  if (run.end) return judgeEnd(run, run.end.exit, member, around);
+  if (run.liveness === "rebooted") return { kind: "lost", why: "the host was restarted while it ran" };
+  if (run.liveness === "gone" || run.liveness === "ended") {
+    return { kind: "lost", why: "its process is gone and left no exit code" };
+  }
+  return stalled(member, around) ?? { kind: "running" };
+}
+
+function judgeEnd(
+  run: RunRecord,
+  exit: NonNullable<RunRecord["end"]>["exit"],
+  member: Member,
+  around: Circumstances,
+): SeenState {
+  const success = exit.kind === "code" && exit.code === 0;
+  if (!success && run.stopRequestedBy !== undefined) return { kind: "stopped", by: run.stopRequestedBy };
+  const failure = gravest(member.failures);
+  if (!success) {
+    const meaning = exitMeaning(exit);
+    return failure ? failedBy(failure) : { kind: "failed", ...meaning };
+  }
+  if (around.stage?.doneWhen) return judgeOutputs(member.outputs, failure);
+  // A success line never cancels a failure, and neither does exit 0 of a script that went on after one.
+  return failure ? failedBy(failure) : { kind: "finished-unchecked" };
+}
+
+function judgeOutputs(outputs: OutputReport | undefined, failure: FailureReading | undefined): SeenState {
+  if (!outputs) return { kind: "finished-unchecked" };
+  if (outputs.ok) return { kind: "finished" };
+  if (failure) return { ...failedBy(failure), unfinished: outputs };
+  return {
+    kind: "failed",
+    cause: `it ended with exit code 0, but ${outputs.detail}`,
+    remedy: "Look at its log for what was skipped, then start it again.",
+    unfinished: outputs,
+  };
+}
+
+function failedBy(failure: FailureReading): Extract<SeenState, { kind: "failed" }> {
+  return { kind: "failed", cause: failure.cause, remedy: failure.remedy, failure };
+}
+
+/** The first failure that ended it: of errors the first, since what follows is mostly its echo. */
+export function gravest(failures: readonly FailureReading[]): FailureReading | undefined {
+  return failures.find((failure) => failure.severity === "error");
+}
+
+function hasForeignLog(member: Member): boolean {
+  return member.log?.state === "following" || member.log?.state === "catching-up";
+}
+
+/** A log that no run of ours writes: somebody started the job by hand. Its writer tells whether it is alive. */
+function judgeForeignLog(member: Member, around: Circumstances): SeenState {
+  const writing = member.writer?.open;
+  if (writing === true) return stalled(member, around) ?? { kind: member.progress ? "running" : "watching" };
+  const failure = gravest(member.failures);
+  if (failure && (writing === false || !movedOnAfter(failure, member))) return failedBy(failure);
+  if (writing === undefined) return { kind: "watching" };
+  return { kind: isThrough(member) ? "finished-unchecked" : "ended-unknown" };
+}
+
+function movedOnAfter(failure: FailureReading, member: Member): boolean {
+  return (member.progress?.offset ?? -1) > failure.offset;
+}
+
+function isThrough(member: Member): boolean {
+  const { done, total } = member.progress ?? {};
+  return done !== undefined && total !== undefined && done >= total;
+}
+
+function stalled(member: Member, around: Circumstances): SeenState | undefined {
+  const stall = stalledSince(member, around.stage?.stalledAfterSeconds, around.now);
+  return stall && { kind: "stalled", ...stall };
+}
+
+function judgeNeeds(needs: ReadonlyMap<string, StageState>): SeenState {
+  const open: string[] = [];
+  const broken: string[] = [];
+  for (const [name, state] of needs) {
+    const seen = lastSeen(state);
+    if (isBad(seen) || seen.kind === "blocked" || seen.kind === "stopped" || seen.kind === "ended-unknown") {
+      broken.push(name);
+    } else if (!isOver(seen)) open.push(name);
+  }
+  return broken.length > 0 ? { kind: "blocked", by: broken } : { kind: "waiting", for: open };
+}
+
+function whyUnseen(connection: ConnectionState): string {
+  switch (connection.kind) {
+    case "connected":
+      return "";
+    case "not-connected":
+      return "not connected";
+    case "connecting":
+      return "connecting";
+    case "failed":
+    case "lost":
+      return connection.message;
+  }
+}

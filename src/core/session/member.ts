@@ -1,0 +1,160 @@
+import type { ProgressReading } from "../log/reading";
+import type { RunRecord } from "../ports";
+import { estimate, type ProgressRow } from "./estimate";
+import type { Eta } from "./eta";
+import type { SessionEvent } from "./events";
+import type { LogState, Mark, Member } from "./model";
+import { noSeries, withSamples, type SeriesSet } from "./series";
+
+type MemberEvent = Extract<SessionEvent, { readonly stage: string }>;
+
+/** Failures kept of one run; a log that fails in a thousand ways says nothing more by the others. */
+const mostFailures = 200;
+
+/** A member nothing is known of but where its log is to be. */
+export function newMember(name: string, log: string | undefined, at: number): Member {
+  return {
+    name,
+    state: { kind: "waiting", for: [] },
+    since: at,
+    failures: [],
+    cures: [],
+    series: noSeries,
+    acknowledged: false,
+    marks: [],
+    ...(log === undefined ? {} : { log: { path: log, state: "not-read" as const, offset: 0, lost: 0 } }),
+  };
+}
+
+/** The member after an event about it. The state is judged afterwards (judge.ts). */
+export function applyToMember(member: Member, event: MemberEvent): Member {
+  switch (event.type) {
+    case "log":
+      return {
+        ...member,
+        log: {
+          ...logOf(member),
+          state: event.caughtUp ? "following" : "catching-up",
+          offset: event.offset,
+          grewAt: event.modifiedAt,
+        },
+      };
+    case "log-missing":
+      return { ...member, log: { ...logOf(member), state: "missing" } };
+    case "log-unreadable":
+      return { ...member, log: { ...logOf(member), state: "unreadable", reason: event.reason } };
+    case "log-restarted":
+      return restarted(member, event.at, event.lost);
+    case "progress":
+      return withProgress(member, event.reading, event.at);
+    case "failure":
+      return { ...member, failures: [...member.failures, event.reading].slice(0, mostFailures) };
+    case "outputs":
+      return member.run?.run === event.run ? { ...member, outputs: event.report } : member;
+    case "writer":
+      return { ...member, writer: event.writer };
+    case "cures":
+      return { ...member, cures: event.cures };
+    case "launching":
+      return { ...member, state: { kind: "launching" }, since: event.at };
+    case "launch-refused":
+      return { ...member, state: { kind: "refused", reason: event.reason }, since: event.at };
+    case "acknowledged":
+      return { ...member, acknowledged: true };
+  }
+}
+
+/**
+ * The member after a record of one of its runs. A newer run takes the place of the one before: the failures, progress
+ * and outputs of the old one are history.
+ */
+export function takeRecord(member: Member, record: RunRecord, clockOffsetMs: number, at: number): Member {
+  const old = member.run;
+  if (old && old.run !== record.run && old.startedAt > record.startedAt) return member;
+  if (old && JSON.stringify(old) === JSON.stringify(record)) return member;
+  if (old?.run === record.run) {
+    return record.end && !old.end
+      ? { ...member, run: record, marks: [...member.marks, endMark(record, clockOffsetMs)] }
+      : { ...member, run: record };
+  }
+  const started: Mark = { at: record.startedAt - clockOffsetMs, kind: "started", label: `run ${record.run} started` };
+  const base = newMember(member.name, record.log.path, at);
+  return {
+    ...base,
+    run: record,
+    marks: [...member.marks, started, ...(record.end ? [endMark(record, clockOffsetMs)] : [])],
+    // Series go on over restarts, so that a chart shows the whole night.
+    series: member.series,
+    log: { path: record.log.path, state: "not-read", offset: record.log.start.offset, lost: 0 },
+  };
+}
+
+function endMark(record: RunRecord, clockOffsetMs: number): Mark {
+  const exit = record.end?.exit;
+  const at = (record.end?.at ?? 0) - clockOffsetMs;
+  if (exit?.kind === "code" && exit.code === 0) return { at, kind: "finished", label: "ended with exit code 0" };
+  if (record.stopRequestedBy !== undefined)
+    return { at, kind: "stopped", label: `stopped by ${record.stopRequestedBy}` };
+  const how =
+    exit?.kind === "code" ? `exit code ${exit.code}` : exit?.kind === "signal" ? `SIG${exit.signal}` : "unknown";
+  return { at, kind: "failed", label: `failed: ${how}` };
+}
+
+function logOf(member: Member): LogState {
+  return member.log ?? { path: "", state: "not-read", offset: 0, lost: 0 };
+}
+
+/** The log was cut or replaced. Without a run of ours that is a new job, and what the old one failed of is history. */
+function restarted(member: Member, at: number, lost: number): Member {
+  const log: LogState = { ...logOf(member), offset: 0, lost: logOf(member).lost + lost, grewAt: at };
+  const marks: readonly Mark[] =
+    lost > 0
+      ? [...member.marks, { at, kind: "gap", label: `${lost} bytes of the log were gone before they were read` }]
+      : member.marks;
+  return member.run ? { ...member, log, marks } : { ...member, log, marks, failures: [], cures: [] };
+}
+
+function withProgress(member: Member, reading: ProgressReading, at: number): Member {
+  const series = withSamples(member.series, at, samplesOf(reading));
+  if (reading.role === "aux") return { ...member, series };
+  const counts = reading.done !== undefined || reading.rate !== undefined;
+  // Lines with metrics only (losses, server stats) are no new state of the counter, but they may be all there is.
+  const progress =
+    counts || !member.progress
+      ? reading
+      : { ...member.progress, metrics: { ...member.progress.metrics, ...reading.metrics } };
+  const next = { ...member, series, progress, progressAt: at };
+  if (member.eta && at - member.eta.at < 1000) return next;
+  const eta = etaOf(series, reading, at);
+  return eta ? { ...next, eta } : withoutEta(next);
+}
+
+function withoutEta(member: Member): Member {
+  const { eta, ...rest } = member;
+  return rest;
+}
+
+/** Auxiliary bars give their gauges but not their counts: those would mix with the job's own. */
+function samplesOf(reading: ProgressReading): Record<string, number> {
+  const samples: Record<string, number> = {};
+  for (const [name, value] of Object.entries(reading.metrics ?? {}))
+    samples[name] = value === "nan" ? Number.NaN : value;
+  if (reading.role === "aux") return samples;
+  for (const name of ["done", "total", "rate", "errors"] as const) {
+    const value = reading[name];
+    if (value !== undefined) samples[name] = value;
+  }
+  return samples;
+}
+
+function etaOf(series: SeriesSet, reading: ProgressReading, at: number): Eta | undefined {
+  const done = series.byName.get("done");
+  if (!done || reading.total === undefined) return undefined;
+  const { times, values } = done;
+  const from = Math.max(0, times.length - 20_000);
+  const rows: ProgressRow[] = [];
+  for (let i = from; i < times.length; i++)
+    rows.push({ t: (times[i] ?? 0) / 1000, done: values[i] ?? 0, total: reading.total });
+  const left = estimate(rows, at / 1000);
+  return left ? { ...left, at } : undefined;
+}
