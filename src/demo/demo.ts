@@ -1,0 +1,80 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Disposable } from "../core/lifecycle";
+import type { Clock, HostConnector, Logger } from "../core/ports";
+import { memoryDemo, type DemoHost } from "./memory/memoryDemo";
+import { eveningLaunches, hostDefinition, placesIn, sessionFileText, type DemoPlaces } from "./story";
+
+/** The demo night, ready to begin. All of it ends with `dispose`. */
+export interface DemoSession extends Disposable {
+  readonly folder: string;
+  /** Path of the `ml-session.yaml` that was written into the folder. */
+  readonly sessionFile: string;
+  /** Connects to the demo host whatever the definition's address says. */
+  readonly connector: HostConnector;
+  /** How it is played in fact: `memory` also where `ssh` was asked for and the machine lacks what that needs. */
+  readonly mode: "ssh" | "memory";
+  /** Starts the night: the inference and the server, and the download that dies at once. Resolves when all are started. */
+  start(): Promise<void>;
+}
+
+/** What the caller gives. */
+export interface DemoOptions {
+  readonly mode: "ssh" | "memory";
+  /** An empty folder that the caller owns and removes afterwards. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly isTrusted: () => boolean;
+  /** How many times faster than the ten minutes that the night takes by itself. */
+  readonly speed?: number;
+}
+
+/** How long after the inference the download is launched, so that a viewer sees it happen. */
+const downloadAfterMs = 1500;
+
+/** Prepares the demo: writes the session file and the demo host below `folder`. Nothing runs before `start`. */
+export async function createDemo(options: DemoOptions): Promise<DemoSession> {
+  const speed = options.speed ?? 1;
+  const places = placesIn("/home/demo");
+  const host = memoryDemo({ ...options, places, speed });
+  return session(options, "memory", places, host);
+}
+
+async function session(
+  options: DemoOptions,
+  mode: DemoSession["mode"],
+  places: DemoPlaces,
+  host: DemoHost,
+): Promise<DemoSession> {
+  const sessionFile = join(options.folder, "ml-session.yaml");
+  await mkdir(options.folder, { recursive: true });
+  await writeFile(sessionFile, sessionFileText(places));
+  const ended = new AbortController();
+  return {
+    folder: options.folder,
+    sessionFile,
+    connector: host.connector,
+    mode,
+    start: () => begin(options, places, host, ended.signal),
+    dispose: () => {
+      ended.abort(new Error("the demo has ended"));
+      host.dispose();
+    },
+  };
+}
+
+async function begin(options: DemoOptions, places: DemoPlaces, host: DemoHost, ended: AbortSignal): Promise<void> {
+  host.startServer();
+  const ops = await host.connector.connect(hostDefinition, false, ended);
+  try {
+    const { inference, download } = eveningLaunches(places);
+    await ops.launch(inference);
+    await options.clock.sleep(downloadAfterMs, ended);
+    await ops.launch(download);
+  } catch (error) {
+    if (!ended.aborted) throw error;
+  } finally {
+    ops.dispose();
+  }
+}
