@@ -31,13 +31,20 @@ export type RowDraft = Omit<Row, "id" | "spoken" | "children"> & {
 
 /** Fills in a row's id, the words for screen readers and no children. */
 export function row(draft: RowDraft): Row {
-  const { label, description, children = [] } = draft;
+  const { label, children = [] } = draft;
+  const description = shortened(draft.description);
   return {
     ...draft,
+    description,
     id: draft.id ?? nodeId(draft.node),
     spoken: description === "" ? label : `${label}: ${description.replaceAll(" · ", ", ")}`,
     children,
   };
+}
+
+/** VS Code draws one line of it; a host must not be able to send it a megabyte. */
+function shortened(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }
 
 /** What a view must draw anew: all of it, or the given rows and what is below them. */

@@ -145,7 +145,7 @@ function stageRow(session: Session, stage: Stage, now: number): Row {
     icon,
     ...(color !== undefined && { color }),
     tooltip: first && !many ? memberTooltip(name, first, now) : stageTooltip(stage, now),
-    contextValue: withAlert(`stage.${word}.${able}`, stage.members),
+    contextValue: withAlert(`stage.${word}.${able}`, session, name),
     ...(!many && openLog),
     collapsed: true,
     children: many ? stage.members.map((member) => memberRow(session, stage, member, now)) : [],
@@ -164,7 +164,7 @@ function memberRow(session: Session, stage: Stage, member: Member, now: number):
     icon,
     ...(color !== undefined && { color }),
     tooltip: memberTooltip(`${stage.definition.name} ${member.name}`, member, now),
-    contextValue: withAlert(`member.${word}.${able}`, [member]),
+    contextValue: withAlert(`member.${word}.${able}`, session, stage.definition.name, member.name),
     ...openLog,
   });
 }
@@ -180,17 +180,14 @@ function serviceRow(session: Session, service: ServiceView, now: number): Row {
     icon: serving ? "circle-filled" : icon,
     ...(serving ? { color: "testing.iconPassed" } : color !== undefined && { color }),
     tooltip: memberTooltip(definition.name, member, now),
-    contextValue: withAlert(`service.${word}`, [member]),
+    contextValue: withAlert(`service.${word}`, session, definition.name),
     ...openLog,
   });
 }
 
-function withAlert(context: string, members: readonly Member[]): string {
-  return members.some((member) => isAlert(member)) ? `${context}.alert` : context;
-}
-
-function isAlert(member: Member): boolean {
-  return member.state.kind === "failed" && !member.acknowledged;
+function withAlert(context: string, session: Session, stage: string, member?: string): string {
+  const waits = session.alerts.some((a) => a.stage === stage && (member === undefined || a.member === member));
+  return waits ? `${context}.alert` : context;
 }
 
 function stageTooltip(stage: Stage, now: number): string {
@@ -199,12 +196,11 @@ function stageTooltip(stage: Stage, now: number): string {
 
 function memberTooltip(title: string, member: Member, now: number): string {
   const { state, run, log } = member;
-  const failure = state.kind === "failed" ? state.failure : undefined;
   const quiet = log && state.kind !== "finished" ? logText(log, now) : "";
   return paragraphs(
     `**${escapeMarkdown(title)}** · ${escapeMarkdown(stateText(state, member, now))}`,
     state.kind === "failed" ? `**Cause:** ${escapeMarkdown(causeWithExit(state.cause, run))}` : undefined,
-    failure && `**What helps:** ${escapeMarkdown(failure.remedy)}`,
+    state.kind === "failed" ? `**What helps:** ${escapeMarkdown(state.remedy)}` : undefined,
     state.kind === "unknown" ? escapeMarkdown(state.why) : undefined,
     run && `**Command:** ${escapeMarkdown(run.command)}`,
     run && `**Started** ${clockTime(run.startedAt, now)} from ${escapeMarkdown(run.launchedFrom)}`,

@@ -1,0 +1,113 @@
+import { escapeMarkdown, plainLine } from "./markdown";
+import type { Member, Session, Stage } from "./model";
+import { paragraphs } from "./stageRows";
+import { connectionText, join, shortState, stateLook } from "./stateWords";
+import { amount, clockTime, counter, finishRange, finishTime, list, percentDone } from "./words";
+
+/** All sessions in a few words, for the status bar. */
+export interface Summary {
+  /** May hold one `$(icon)`. */
+  readonly text: string;
+  /** Markdown: a small table, host text escaped. */
+  readonly tooltip: string;
+  readonly spoken: string;
+  /** An unacknowledged failure is the only thing that may colour the status bar. */
+  readonly alarm: boolean;
+}
+
+interface Line {
+  readonly icon: string;
+  readonly text: string;
+}
+
+/** What the status bar says; undefined when no session is open. `now`: ms since 1970. */
+export function summarise(sessions: readonly Session[], now: number): Summary | undefined {
+  if (sessions.length === 0) return undefined;
+  const alerts = sessions.flatMap((session) => session.alerts);
+  const line = alarmLine(alerts.map((alert) => alert.stage)) ?? pictureLine(sessions, now);
+  return {
+    text: `$(${line.icon}) ${plainLine(line.text).replaceAll("$(", "$ (")}`,
+    tooltip: sessions.map((session) => sessionTable(session, now)).join("\n\n---\n\n"),
+    spoken: `ML Session: ${plainLine(line.text).replaceAll(" · ", ", ")}`,
+    alarm: alerts.length > 0,
+  };
+}
+
+function alarmLine(failed: readonly string[]): Line | undefined {
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  return { icon: "error", text: failed.length === 1 ? `${first} failed` : `${amount(failed.length, "stage")} failed` };
+}
+
+function pictureLine(sessions: readonly Session[], now: number): Line {
+  const stages = sessions.flatMap((session) => [...session.stages.values()]);
+  const running = stages.filter(({ state }) => state.kind === "running" || state.kind === "launching");
+  const stalled = stages.find(({ state }) => state.kind === "stalled");
+  const watched = stages.find(({ state }) => state.kind === "watching");
+  const unknown = stages.find(({ state }) => state.kind === "unknown" && state.last.kind === "running");
+  if (stalled) return { icon: "warning", text: `${stalled.definition.name} stalled` };
+  const [first] = running;
+  if (first) return { icon: "sync~spin", text: runningText(first, running.length - 1, now) };
+  if (unknown?.state.kind === "unknown") {
+    return {
+      icon: "question",
+      text: `${unknown.definition.name} unknown since ${clockTime(unknown.state.since, now)}`,
+    };
+  }
+  if (watched) return { icon: "eye", text: runningText(watched, 0, now) };
+  return restLine(sessions, stages, now);
+}
+
+function runningText(stage: Stage, more: number, now: number): string {
+  const { name } = stage.definition;
+  const percent = stagePercent(stage);
+  const head = percent === undefined ? name : `${name} ${percent} %`;
+  return join(head, stage.eta && finishTime(stage.eta, now), more > 0 ? `${more} more` : undefined);
+}
+
+/** The slowest member's, as the stage's finish is. */
+function stagePercent(stage: Stage): number | undefined {
+  const known = stage.members.flatMap(({ progress }) => (progress && percentDone(progress)) ?? []);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+function restLine(sessions: readonly Session[], stages: readonly Stage[], now: number): Line {
+  const name = sessions.length === 1 ? (sessions[0]?.definition.name ?? "") : amount(sessions.length, "session");
+  const failed = stages.find(({ state }) => state.kind === "failed");
+  if (failed) return { icon: "error", text: `${failed.definition.name} failed` };
+  const ended = (stage: Stage): boolean => stage.state.kind === "finished" || stage.state.kind === "finished-unchecked";
+  if (stages.length > 0 && stages.every(ended)) return { icon: "pass", text: `${name} finished` };
+  const hosts = sessions.flatMap((session) => [...session.hosts.values()]);
+  const away = hosts.find(({ connection }) => connection.kind !== "connected");
+  if (away) return { icon: "debug-disconnect", text: `${away.definition.name} ${awayText(away.connection, now)}` };
+  return { icon: "circle-outline", text: `${name} idle` };
+}
+
+function awayText(connection: Parameters<typeof connectionText>[0], now: number): string {
+  return connectionText(connection, now).split(" · ")[0] ?? "";
+}
+
+function sessionTable(session: Session, now: number): string {
+  const rows = [
+    ...[...session.stages.values()].map((stage) => tableRow(stage.definition.name, stage, stage.members[0], now)),
+    ...[...session.services.values()].map(({ definition, member }) => tableRow(definition.name, member, member, now)),
+  ];
+  const table = ["| Stage | State | Progress | Finish |", "| :-- | :-- | --: | :-- |", ...rows].join("\n");
+  const { eta, untimed } = session.eta;
+  const finish = eta && finishRange(eta, now);
+  return paragraphs(
+    `**${escapeMarkdown(session.definition.name)}**`,
+    table,
+    finish && `${untimed.length === 0 ? "All done" : "Timed stages done"} ${escapeMarkdown(finish)}`,
+    untimed.length === 0 ? undefined : `Never timed, so not counted: ${escapeMarkdown(list(untimed))}`,
+  );
+}
+
+function tableRow(name: string, part: Pick<Stage, "state" | "eta">, member: Member | undefined, now: number): string {
+  const state =
+    part.state.kind === "unknown" ? `unknown since ${clockTime(part.state.since, now)}` : shortState(part.state);
+  const progress = (member?.progress && counter(member.progress)) ?? "";
+  const finish = (part.eta && part.state.kind === "running" ? finishRange(part.eta, now) : undefined) ?? "";
+  const icon = stateLook(part.state).icon.replace("~spin", "");
+  return `| $(${icon}) ${escapeMarkdown(name)} | ${escapeMarkdown(state)} | ${escapeMarkdown(progress)} | ${escapeMarkdown(finish)} |`;
+}
