@@ -1,0 +1,49 @@
+// The suite of the real extension host:  node test/host/run.mjs [--floor] [--desktop] [--extension=FOLDER]
+// Bundles test/host/**/*.test.ts into one module with run() and gives it to @vscode/test-electron, with the served
+// editor as the executable; --desktop lets it download the desktop editor instead.
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { relative, resolve } from "node:path";
+import { runTests } from "@vscode/test-electron";
+import { build } from "esbuild";
+import { filesBelow, loaders } from "../../scripts/bundles.mjs";
+import { floor, newest } from "../../scripts/editor.mjs";
+
+const option = (name) => process.argv.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+const desktop = process.argv.includes("--desktop");
+const version = process.argv.includes("--floor") ? floor : newest;
+const folder = resolve("out", `host-${process.pid}`);
+const index = `${folder}/index.js`;
+
+await mkdir(folder, { recursive: true });
+try {
+  const files = filesBelow("test/host", ".test.ts").map((file) => `./${relative(folder, resolve(file))}`);
+  // Written beside the bundle, so that its imports are found from where it lies.
+  const entry = `${folder}/entry.ts`;
+  const suite = relative(folder, resolve("test/rig/suite.ts"));
+  const imports = files.map((file) => `import ${JSON.stringify(file)};`).join("\n");
+  await writeFile(entry, `${imports}\nexport { runCases as run } from ${JSON.stringify(suite)};\n`);
+  await build({
+    entryPoints: [entry],
+    outfile: index,
+    bundle: true,
+    platform: "node",
+    target: "node22",
+    format: "cjs",
+    external: ["vscode", "cpu-features", "*.node"],
+    sourcemap: "inline",
+    loader: loaders,
+    logLevel: "warning",
+  });
+  await runTests({
+    ...(desktop ? { version: `${version}.0` } : { vscodeExecutablePath: resolve("test/rig/vscode-served") }),
+    extensionDevelopmentPath: resolve(option("extension") ?? "."),
+    extensionTestsPath: index,
+    extensionTestsEnv: { ML_SESSION_EDITOR: version },
+    launchArgs: ["--disable-extensions"],
+  });
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}

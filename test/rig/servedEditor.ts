@@ -1,0 +1,278 @@
+// The real VS Code in a real browser, with the hands and eyes that a test needs.
+import { mkdir } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { type Browser, type FrameLocator, type Locator, type Page, chromium } from "playwright-core";
+import { ensureChromium } from "../../scripts/setup.mjs";
+import { type EditorServer, type ServerOptions, startEditorServer } from "./editorServer";
+
+export interface EditorOptions extends ServerOptions {
+  /** An extension opened as one in development; needs `driver`. */
+  readonly extensionDevelopmentPath?: string;
+  /** A module with `run()`, executed in the extension host; needs `driver`. */
+  readonly extensionTestsPath?: string;
+  /** The folder that is open. Default: an empty one. */
+  readonly folder?: string;
+  readonly theme?: Theme;
+  /** Where screenshots go. Default: out/screenshots. */
+  readonly screenshots?: string;
+  /** Hears what the suite of `extensionTestsPath` prints, and its exit code. */
+  readonly onSuite?: { readonly log: (line: string) => void; readonly exit: (code: number) => void };
+}
+
+export type Theme = "dark" | "light";
+
+export interface TreeRow {
+  readonly label: string;
+  readonly description: string;
+  /** What a screen reader is told. */
+  readonly spoken: string;
+  /** 1 for the outermost. */
+  readonly level: number;
+}
+
+/** What is read of a row in the page; the DOM's own types are not part of a Node program. */
+interface RowElement {
+  readonly style: { readonly top: string };
+  getAttribute(name: string): string | null;
+  querySelector(selector: string): { readonly textContent: string | null } | null;
+}
+
+const switches = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--no-default-browser-check"];
+switches.push("--disable-background-networking", "--disable-component-update", "--disable-sync");
+
+/** The address that opens the editor with this folder and extension. */
+export function editorAddress(server: EditorServer, options: EditorOptions): string {
+  const remote = (path: string): string => `vscode-remote://${server.authority}${resolve(path)}`;
+  const payload: [string, string][] = [["skipWelcome", "true"]];
+  const { extensionDevelopmentPath: extension, extensionTestsPath: tests } = options;
+  if (extension !== undefined) payload.push(["extensionDevelopmentPath", remote(extension)]);
+  if (tests !== undefined) payload.push(["extensionTestsPath", remote(tests)]);
+  const query = new URLSearchParams({
+    folder: resolve(options.folder ?? server.scratch),
+    payload: JSON.stringify(payload),
+  });
+  return `${server.origin}/?${query.toString()}`;
+}
+
+/** Opens the editor, lets `use` work with it, and removes everything afterwards, also when `use` throws. */
+export async function withEditor<T>(options: EditorOptions, use: (editor: ServedEditor) => Promise<T>): Promise<T> {
+  const server = await startEditorServer(options);
+  let browser: Browser | undefined;
+  try {
+    browser = await chromium.launch({ executablePath: await ensureChromium(), args: switches });
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      colorScheme: options.theme ?? "dark",
+      reducedMotion: "reduce",
+    });
+    const page = await context.newPage();
+    const { onSuite } = options;
+    if (onSuite !== undefined) {
+      await page.exposeFunction("codeAutomationLog", (_type: string, args: readonly unknown[]) => {
+        onSuite.log(args.map(String).join(" "));
+      });
+      await page.exposeFunction("codeAutomationExit", (code: number) => {
+        onSuite.exit(code);
+      });
+    }
+    await page.goto(editorAddress(server, options));
+    const editor = new ServedEditor(page, server, options.screenshots ?? "out/screenshots");
+    await editor.ready();
+    return await use(editor);
+  } finally {
+    await browser?.close();
+    await server.stop();
+  }
+}
+
+export class ServedEditor {
+  constructor(
+    readonly page: Page,
+    readonly server: EditorServer,
+    private readonly screenshots: string,
+  ) {}
+
+  /** Until the workbench stands and its extension host has told about itself. */
+  async ready(): Promise<void> {
+    await this.page.locator(".monaco-workbench .part.statusbar .statusbar-item").first().waitFor({ timeout: 90_000 });
+  }
+
+  /** Polls until the predicate is true; else says what was waited for. */
+  async waitFor<T>(
+    predicate: () => T | undefined | false | Promise<T | undefined | false>,
+    what: string,
+    timeout = 30_000,
+  ): Promise<T> {
+    const deadline = performance.now() + timeout;
+    for (;;) {
+      const value = await predicate();
+      if (value !== undefined && value !== false) return value;
+      if (performance.now() > deadline) {
+        const picture = await this.screenshot(`timeout-${what.replace(/\W+/g, "-").slice(0, 60)}`).catch(() => "none");
+        throw new Error(`Waited ${timeout / 1000} s in vain for ${what} (screenshot: ${picture}).`);
+      }
+      await this.page.waitForTimeout(100);
+    }
+  }
+
+  private get quickInput(): Locator {
+    return this.page.locator(".quick-input-widget:visible");
+  }
+
+  /** Runs a command by its title (`Category: Title`) as a person does, through the command palette. */
+  async palette(title: string): Promise<void> {
+    await this.waitFor(() => this.openPalette(title), `the command "${title}" in the palette`);
+    await this.quickInput
+      .locator(".quick-input-list .monaco-list-row", { has: this.exactly(title) })
+      .first()
+      .click();
+  }
+
+  /** The titles that the palette offers for a search. */
+  async paletteTitles(search: string): Promise<string[]> {
+    await this.openPalette(search);
+    await this.page.waitForTimeout(300);
+    const titles = (await this.picks()).map(({ label }) => label);
+    await this.page.keyboard.press("Escape");
+    return titles;
+  }
+
+  private async openPalette(search: string): Promise<boolean> {
+    if ((await this.quickInput.count()) === 0) await this.page.keyboard.press("F1");
+    const input = this.quickInput.locator("input[type=text]").first();
+    await input.waitFor({ timeout: 5000 });
+    await input.fill(`>${search}`);
+    const row = this.quickInput.locator(".quick-input-list .monaco-list-row", { has: this.exactly(search) });
+    return row
+      .first()
+      .waitFor({ timeout: 1500 })
+      .then(
+        () => true,
+        () => false,
+      );
+  }
+
+  private exactly(text: string): Locator {
+    return this.page.locator(".quick-input-list-label, .label-name", {
+      hasText: new RegExp(`^\\s*${escape(text)}\\s*$`),
+    });
+  }
+
+  /** What the open quick pick offers, top down. */
+  async picks(): Promise<{ label: string; description: string; detail: string }[]> {
+    const rows = await this.quickInput.locator(".quick-input-list .monaco-list-row").all();
+    const text = async (row: Locator, selector: string): Promise<string> =>
+      (await row.locator(selector).allTextContents()).join("").trim();
+    return Promise.all(
+      rows.map(async (row) => ({
+        label: await text(row, ".quick-input-list-row:first-of-type .label-name"),
+        description: await text(row, ".label-description"),
+        detail: await text(row, ".quick-input-list-label-meta"),
+      })),
+    );
+  }
+
+  /** Chooses the entry of the open quick pick that holds this text. */
+  async pick(text: string | RegExp): Promise<void> {
+    await this.quickInput.locator(".quick-input-list .monaco-list-row", { hasText: text }).first().click();
+  }
+
+  /** Shows a view container by the name on its activity bar icon. */
+  async openView(container: string): Promise<void> {
+    const icon = this.page.locator(`.activitybar .action-item:has(a[aria-label^="${container}"])`).first();
+    await icon.waitFor({ timeout: 30_000 });
+    if (!((await icon.getAttribute("class")) ?? "").includes("checked")) await icon.click();
+    await this.page.locator(".sidebar .composite.title", { hasText: new RegExp(container, "i") }).waitFor();
+  }
+
+  /** The number on the container's icon; undefined without one. */
+  async badge(container: string): Promise<string | undefined> {
+    const badge = this.page.locator(`.activitybar .action-item:has(a[aria-label^="${container}"]) .badge-content`);
+    const texts = await badge.allTextContents();
+    return texts.map((text) => text.trim()).find((text) => text !== "");
+  }
+
+  private pane(view: string): Locator {
+    return this.page.locator(".pane", { has: this.page.locator(`.pane-header[aria-label^="${view}"]`) });
+  }
+
+  /** The rows of a tree view that are on the screen, top down; its pane is unfolded first. */
+  async treeRows(view: string): Promise<TreeRow[]> {
+    const header = this.pane(view).locator(".pane-header").first();
+    if ((await header.count()) === 0) return [];
+    if ((await header.getAttribute("aria-expanded")) === "false") await header.click();
+    const read = (rows: readonly RowElement[]): (TreeRow & { top: number })[] =>
+      rows.map((row) => ({
+        top: Number.parseFloat(row.style.top),
+        label: row.querySelector(".label-name")?.textContent?.trim() ?? "",
+        description: row.querySelector(".label-description")?.textContent?.trim() ?? "",
+        spoken: row.getAttribute("aria-label") ?? "",
+        level: Number(row.getAttribute("aria-level") ?? "0"),
+      }));
+    const rows = await this.pane(view).locator(".monaco-list-row").evaluateAll(read);
+    return rows.sort((a, b) => a.top - b.top);
+  }
+
+  /** The row of a tree view that holds this text. */
+  treeRow(view: string, text: string | RegExp): Locator {
+    return this.pane(view).locator(".monaco-list-row", { hasText: text }).first();
+  }
+
+  /** The welcome text of an empty view. */
+  async welcome(view: string): Promise<string> {
+    return (await this.pane(view).locator(".welcome-view-content").allInnerTexts()).join("\n").trim();
+  }
+
+  /** Texts of the status bar's items, left to right; icons are left out. */
+  async statusBarText(): Promise<string[]> {
+    const texts = await this.page.locator(".part.statusbar .statusbar-item").allInnerTexts();
+    return texts.map((text) => text.trim()).filter((text) => text !== "");
+  }
+
+  /** Messages of the toasts on the screen. */
+  async notifications(): Promise<string[]> {
+    return this.page.locator(".notification-toast .notification-list-item-message").allInnerTexts();
+  }
+
+  /** Presses a button of a toast or of a modal dialog. */
+  async press(button: string): Promise<void> {
+    const name = new RegExp(`^${escape(button)}$`);
+    await this.page
+      .locator(
+        ".notification-toast .monaco-button, .monaco-dialog-box .monaco-button, .monaco-dialog-box .monaco-text-button",
+      )
+      .filter({ hasText: name })
+      .first()
+      .click();
+  }
+
+  /** Answers the trust dialog. */
+  async trust(yes = true): Promise<void> {
+    await this.press(yes ? "Yes, I trust the authors" : "No, I don't trust the authors");
+  }
+
+  /** The page inside the webview that was opened last. */
+  webviewFrame(): FrameLocator {
+    const outer = this.page.locator("iframe.webview.ready").last().contentFrame();
+    return outer.frameLocator("#active-frame");
+  }
+
+  /** The editor's theme follows the browser's colour scheme. */
+  async switchTheme(theme: Theme): Promise<void> {
+    await this.page.emulateMedia({ colorScheme: theme });
+    await this.page.locator(`.monaco-workbench.${theme === "dark" ? "vs-dark" : "vs"}`).waitFor();
+    await this.page.waitForTimeout(300);
+  }
+
+  /** Returns the picture's path. */
+  async screenshot(name: string): Promise<string> {
+    const path = join(this.screenshots, `${name}.png`);
+    await mkdir(dirname(path), { recursive: true });
+    await this.page.screenshot({ path });
+    return path;
+  }
+}
+
+function escape(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
