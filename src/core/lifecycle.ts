@@ -63,3 +63,8 @@ function rethrowLater(error: unknown): void {
     throw error;
   });
 }
+
+/** Whether it was aborted by now. A call, because the compiler takes the property for constant across an await. */
+export function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}

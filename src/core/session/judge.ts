@@ -5,6 +5,9 @@ import { exitMeaning } from "./exitWords";
 import type { ConnectionState, Member, SeenState, StageState } from "./model";
 import { stalledSince } from "./stall";
 
+/** How long a log may be behind the record of the end before the exit status alone has to do as a cause. */
+const lastWordsMs = 1500;
+
 /** What a member's state is judged from, besides the member itself. */
 export interface Circumstances {
   /** Absent for services: they have no needs and no end of their own. */
@@ -91,8 +94,10 @@ function judgeEnd(
   if (!success && run.stopRequestedBy !== undefined) return { kind: "stopped", by: run.stopRequestedBy };
   const failure = gravest(member.failures);
   if (!success) {
-    const meaning = exitMeaning(exit);
-    return failure ? failedBy(failure) : { kind: "failed", ...meaning };
+    if (failure) return failedBy(failure);
+    // The record of the end may be here before the last words of the log, which know the cause.
+    if (around.now - (member.endSeenAt ?? 0) < lastWordsMs) return { kind: "running" };
+    return { kind: "failed", ...exitMeaning(exit) };
   }
   if (around.stage?.doneWhen) return judgeOutputs(member.outputs, failure);
   // A success line never cancels a failure, and neither does exit 0 of a script that went on after one.

@@ -73,15 +73,15 @@ export function takeRecord(member: Member, record: RunRecord, clockOffsetMs: num
   if (old && old.run !== record.run && old.startedAt > record.startedAt) return member;
   if (old && JSON.stringify(old) === JSON.stringify(record)) return member;
   if (old?.run === record.run) {
-    return record.end && !old.end
-      ? { ...member, run: record, marks: [...member.marks, endMark(record, clockOffsetMs)] }
-      : { ...member, run: record };
+    if (!record.end || old.end) return { ...member, run: record };
+    return { ...member, run: record, endSeenAt: at, marks: [...member.marks, endMark(record, clockOffsetMs)] };
   }
   const started: Mark = { at: record.startedAt - clockOffsetMs, kind: "started", label: `run ${record.run} started` };
   const base = newMember(member.name, record.log.path, at);
   return {
     ...base,
     run: record,
+    ...(record.end ? { endSeenAt: at } : {}),
     marks: [...member.marks, started, ...(record.end ? [endMark(record, clockOffsetMs)] : [])],
     // Series go on over restarts, so that a chart shows the whole night.
     series: member.series,

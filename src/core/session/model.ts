@@ -92,6 +92,8 @@ export interface Member {
   readonly since: number;
   /** The run the state is about: the newest. */
   readonly run?: RunRecord;
+  /** When the run's end was first seen, our clock. */
+  readonly endSeenAt?: number;
   readonly log?: LogState;
   readonly progress?: ProgressReading;
   /** When the progress was printed, our clock. */

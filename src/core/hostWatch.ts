@@ -1,0 +1,168 @@
+import { messageOf } from "./errors";
+import { isAborted } from "./lifecycle";
+import { LogFollowers } from "./logFollowers";
+import type { MonitorContext } from "./monitorContext";
+import type { HostOps, RunRecord } from "./ports";
+import { curesFor, namesToFind } from "./session/cure";
+import type { SessionEvent } from "./session/events";
+import { gravest } from "./session/judge";
+import { membersOn, type PlacedMember } from "./session/membersOn";
+import type { Session } from "./session/model";
+
+const gpuEverySeconds = 2;
+/** How often members are looked at for what is still to be asked of the host. */
+const lookEveryMs = 1000;
+/** How often it is asked whether somebody still writes to a quiet log that no run of ours writes. */
+const writerEveryMs = 4000;
+/** A task that failed on a live link is tried again after this. */
+const againAfterMs = 5000;
+/** A question that failed is asked again after this. */
+const askAgainMs = 30_000;
+/** Last words may come after the record of the end; then the unfinished line is taken as it stands. */
+const lastWordsMs = 1600;
+
+/** One connection to the host, for as long as it holds. */
+interface Link {
+  readonly ops: HostOps;
+  readonly signal: AbortSignal;
+}
+
+/** What is watched of one host of a session while it is connected: run records, GPUs, and the logs of its members. */
+export class HostWatch {
+  readonly #context: MonitorContext;
+  readonly #session: string;
+  readonly #host: string;
+  readonly #followers: LogFollowers;
+  /** Questions by what they are about → when they may be asked again; each is answered once. */
+  readonly #asked = new Map<string, number>();
+
+  constructor(context: MonitorContext, session: string, host: string) {
+    this.#context = context;
+    this.#session = session;
+    this.#host = host;
+    this.#followers = new LogFollowers(context, session, host);
+  }
+
+  /** Watches until aborted. Trouble with one part is logged and tried again; it never ends the others. */
+  async run(ops: HostOps, signal: AbortSignal): Promise<void> {
+    const link = { ops, signal };
+    this.#followers.newLink();
+    await Promise.all([
+      this.#keep("run records", link, () => this.#watchRecords(link)),
+      this.#keep("GPUs", link, () => this.#watchGpus(link)),
+      this.#keep("members", link, () => this.#watchMembers(link)),
+    ]);
+  }
+
+  async #keep(what: string, { signal }: Link, task: () => Promise<void>): Promise<void> {
+    const { clock, logger } = this.#context;
+    while (!signal.aborted) {
+      try {
+        await task();
+      } catch (error) {
+        if (!isAborted(signal)) logger.warn(`${this.#host}: ${what}: ${messageOf(error)}`);
+      }
+      await clock.sleep(againAfterMs, signal).catch(() => undefined); // aborted: the loop ends by itself
+    }
+  }
+
+  async #watchRecords(link: Link): Promise<void> {
+    const name = this.#current()?.definition.name ?? this.#session;
+    for await (const records of link.ops.watchRecords(name, link.signal)) {
+      this.#apply({ type: "records", at: this.#context.clock.now(), host: this.#host, records });
+      this.#followers.followAll(link.ops, link.signal);
+      for (const record of records) if (record.end) this.#afterEnd(record, link);
+    }
+  }
+
+  async #watchGpus({ ops, signal }: Link): Promise<void> {
+    for await (const report of ops.gpus(gpuEverySeconds, signal)) {
+      this.#apply({ type: "gpus", at: this.#context.clock.now(), host: this.#host, report });
+    }
+  }
+
+  /** What no event of the host announces: new definitions to follow, writers to look for, cures to find. */
+  async #watchMembers(link: Link): Promise<void> {
+    const { clock } = this.#context;
+    while (!link.signal.aborted) {
+      this.#followers.followAll(link.ops, link.signal);
+      for (const one of this.#members()) {
+        this.#askForCures(one, link);
+        this.#askForWriter(one, link);
+      }
+      await clock.sleep(lookEveryMs, link.signal);
+    }
+  }
+
+  #afterEnd(record: RunRecord, link: Link): void {
+    const { clock } = this.#context;
+    const ref = { stage: record.stage, member: record.member };
+    this.#once(`end ${record.run}`, async () => {
+      await clock.sleep(lastWordsMs, link.signal);
+      this.#followers.finish(ref, record.run);
+      this.#apply({ type: "tick", at: clock.now() });
+    });
+    const doneWhen = this.#current()?.stages.get(record.stage)?.definition.doneWhen;
+    if (!doneWhen || record.end?.exit.kind !== "code" || record.end.exit.code !== 0) return;
+    this.#once(`outputs ${record.run}`, async () => {
+      const report = await link.ops.checkOutputs(doneWhen, record.cwd);
+      this.#apply({ type: "outputs", at: clock.now(), ...ref, run: record.run, report });
+    });
+  }
+
+  #askForCures({ ref, member, stage }: PlacedMember, link: Link): void {
+    const failure = gravest(member.failures);
+    if (!failure || member.cures.length > 0) return;
+    const names = namesToFind(failure);
+    if (names.length === 0) return;
+    this.#once(`cures ${ref.stage}/${ref.member} ${member.run?.run ?? ""} ${failure.text}`, async () => {
+      const cures = curesFor(failure, await link.ops.findTools(names, stage?.cwd));
+      this.#apply({ type: "cures", at: this.#context.clock.now(), ...ref, cures });
+    });
+  }
+
+  /** Logs without a run of ours: whether somebody has them open tells a live job from a dead one. */
+  #askForWriter({ ref, member }: PlacedMember, link: Link): void {
+    const { clock } = this.#context;
+    const quietSince = this.#followers.quietSince(ref);
+    const path = member.log?.path;
+    // Growth is proof enough of life.
+    if (member.run || path === undefined || quietSince === undefined || clock.now() - quietSince < writerEveryMs)
+      return;
+    const round = Math.floor(clock.now() / writerEveryMs);
+    const key = `writer ${ref.stage}/${ref.member}`;
+    if (this.#asked.get(key) === round) return;
+    this.#asked.set(key, round);
+    link.ops.logWriter(path).then(
+      (writer) => {
+        this.#apply({ type: "writer", at: clock.now(), ...ref, writer });
+      },
+      (error: unknown) => {
+        this.#context.logger.debug(`${this.#host}: ${key}: ${messageOf(error)}`);
+      },
+    );
+  }
+
+  #once(key: string, task: () => Promise<void>): void {
+    const { clock, logger } = this.#context;
+    if (clock.now() < (this.#asked.get(key) ?? 0)) return;
+    this.#asked.set(key, Infinity);
+    task().catch((error: unknown) => {
+      this.#asked.set(key, clock.now() + askAgainMs);
+      logger.debug(`${this.#host}: ${key}: ${messageOf(error)}`);
+    });
+  }
+
+  #members(): readonly PlacedMember[] {
+    const session = this.#current();
+    return session ? membersOn(session, this.#host) : [];
+  }
+
+  #current(): Session | undefined {
+    return this.#context.store.sessions.get(this.#session);
+  }
+
+  #apply(event: SessionEvent): void {
+    this.#context.store.apply(this.#session, event);
+  }
+}

@@ -1,0 +1,135 @@
+import { ExpectedError, messageOf } from "./errors";
+import type { Clock, HostOps, LaunchRequest } from "./ports";
+import type { HostDefinition, StageDefinition } from "./session/definition";
+import type { MemberRef, SessionEvent } from "./session/events";
+import type { Session } from "./session/model";
+import type { SessionStore } from "./session/store";
+
+/** All of a launch that the workspace decides; shown before the first one, and remembered by its content. */
+export interface LaunchQuestion {
+  readonly session: string;
+  readonly stage: string;
+  readonly host: HostDefinition;
+  readonly request: LaunchRequest;
+}
+
+/** The person whose machine it is. */
+export interface LaunchApproval {
+  /** Whether exactly this may run: asked once, then remembered on this machine. */
+  approve(question: LaunchQuestion): Promise<boolean>;
+}
+
+export interface LauncherContext {
+  readonly store: SessionStore;
+  /** The connected host of a session, if it is. */
+  readonly opsOf: (session: string, host: string) => HostOps | undefined;
+  readonly approval: LaunchApproval;
+  readonly isTrusted: () => boolean;
+  readonly clock: Clock;
+  /** For the record on the host: `user@laptop`. */
+  readonly launchedFrom: string;
+}
+
+/** Starts and stops stages on their hosts. What came of it is seen by the monitor; the picture follows the host. */
+export class Launcher {
+  readonly #context: LauncherContext;
+
+  constructor(context: LauncherContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Starts a member of a stage. Throws ExpectedError where it cannot or may not be, in words for the person.
+   * Returns false if the person said no.
+   */
+  async launch(session: string, ref: MemberRef): Promise<boolean> {
+    const { clock, approval } = this.#context;
+    const { definition, host, ops } = this.#place(session, ref);
+    const request = this.#request(session, definition, ref);
+    if (!(await approval.approve({ session, stage: ref.stage, host, request }))) return false;
+    this.#apply(session, { type: "launching", at: clock.now(), ...ref });
+    try {
+      const outcome = await ops.launch(request);
+      if (outcome.kind === "refused") throw new ExpectedError(outcome.reason);
+      if (outcome.kind === "already-running") {
+        throw new ExpectedError(
+          `${ref.stage} is already running (since ${new Date(outcome.record.startedAt).toISOString()}).`,
+        );
+      }
+      this.#apply(session, { type: "records", at: clock.now(), host: host.name, records: [outcome.record] });
+      return true;
+    } catch (error) {
+      this.#apply(session, { type: "launch-refused", at: clock.now(), ...ref, reason: messageOf(error) });
+      throw error;
+    }
+  }
+
+  /** Ends a member's run: its signal, grace, KILL. Throws ExpectedError if something of it survived. */
+  async stop(session: string, ref: MemberRef): Promise<void> {
+    const { launchedFrom } = this.#context;
+    const { definition, ops, run } = this.#place(session, ref);
+    if (run === undefined)
+      throw new ExpectedError(`${ref.stage} was not started from here, so it is not stopped from here.`);
+    const name = this.#session(session).definition.name;
+    const outcome = await ops.stop(name, run, { ...definition.stop, requestedBy: launchedFrom });
+    if (outcome.kind === "refused") throw new ExpectedError(outcome.reason);
+    if (outcome.kind === "not-stopped") {
+      throw new ExpectedError(`${ref.stage} is still there: ${outcome.survivors.join(", ")}`);
+    }
+  }
+
+  /** Stops the member if it runs, then starts it. */
+  async restart(session: string, ref: MemberRef): Promise<boolean> {
+    const member = this.#session(session)
+      .stages.get(ref.stage)
+      ?.members.find((m) => m.name === ref.member);
+    if (member?.run?.liveness === "running" && !member.run.end) await this.stop(session, ref);
+    return this.launch(session, ref);
+  }
+
+  #session(id: string): Session {
+    const session = this.#context.store.sessions.get(id);
+    if (!session) throw new ExpectedError("This session is no longer open.");
+    return session;
+  }
+
+  #place(
+    id: string,
+    ref: MemberRef,
+  ): { definition: StageDefinition; host: HostDefinition; ops: HostOps; run?: string } {
+    if (!this.#context.isTrusted()) {
+      throw new ExpectedError("This workspace is in Restricted Mode: nothing is started or stopped from it.");
+    }
+    const session = this.#session(id);
+    const stage = session.stages.get(ref.stage);
+    if (!stage) throw new ExpectedError(`The session has no stage ${ref.stage}.`);
+    const host = session.hosts.get(stage.definition.host)?.definition;
+    const ops = this.#context.opsOf(id, stage.definition.host);
+    if (!host || !ops) throw new ExpectedError(`${stage.definition.host} is not connected.`);
+    const run = stage.members.find((member) => member.name === ref.member)?.run?.run;
+    return { definition: stage.definition, host, ops, ...(run === undefined ? {} : { run }) };
+  }
+
+  #request(id: string, stage: StageDefinition, ref: MemberRef): LaunchRequest {
+    const { command, cwd, log, gpus, env, unsupported } = stage;
+    if (command === undefined) throw new ExpectedError(`${stage.name} has no command: it can be watched, not started.`);
+    if (unsupported.length > 0) {
+      throw new ExpectedError(`${stage.name} cannot be started by this version: ${unsupported.join(" ")}`);
+    }
+    return {
+      session: this.#session(id).definition.name,
+      stage: stage.name,
+      member: ref.member,
+      command,
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(log === undefined ? {} : { log }),
+      ...(gpus === undefined ? {} : { gpus }),
+      env,
+      launchedFrom: this.#context.launchedFrom,
+    };
+  }
+
+  #apply(session: string, event: SessionEvent): void {
+    this.#context.store.apply(session, event);
+  }
+}

@@ -1,0 +1,184 @@
+import { dateBacklog } from "./backlog";
+import type { FollowedLog } from "./followedLogs";
+import { LogReader } from "./log/reader";
+import type { ProgressReading, Reading } from "./log/reading";
+import type { Clock, FollowEvent, FollowFrom, HostOps, LogPosition, RunRecord } from "./ports";
+import type { ProgressHint } from "./session/definition";
+import type { MemberRef, SessionEvent } from "./session/events";
+
+/** How much of a log is read at first look: enough for a picture, little enough for a slow link. */
+const firstLookBytes = 4 * 1024 * 1024;
+/** The unfinished line (a bar that is being redrawn) is looked at no more often than this. */
+const peekEveryMs = 500;
+
+/** What a follower reads and whom it tells. */
+export interface LogFollowerOptions {
+  readonly ref: MemberRef;
+  readonly path: string;
+  /** The run whose log it is: bytes before its start are history. Absent for a log that somebody else's job writes. */
+  readonly run?: RunRecord;
+  readonly hint?: ProgressHint;
+  readonly log: FollowedLog;
+  readonly clock: Clock;
+  readonly apply: (event: SessionEvent) => void;
+}
+
+/**
+ * Reads the log of one member of a stage, over as many connections as it takes: `follow` may be called again after a
+ * link was lost and goes on where reading ended. Every line is read once.
+ */
+export class LogFollower {
+  readonly options: LogFollowerOptions;
+  #reader: LogReader | undefined;
+  #position: LogPosition | undefined;
+  /** First byte of what counts for the run; 0 once the log was cut. */
+  #runStart: number;
+  /** Reading began in the middle of a line, whose rest is skipped. */
+  #midLine = false;
+  #caughtUp = false;
+  #backlog: ProgressReading[] = [];
+  #grewAt = 0;
+  #peekedAt = 0;
+  #lastPeek = "";
+
+  constructor(options: LogFollowerOptions) {
+    this.options = options;
+    this.#runStart = options.run?.log.start.offset ?? 0;
+  }
+
+  /** When the log last grew, our clock; 0 before anything was seen. */
+  get grewAt(): number {
+    return this.#grewAt;
+  }
+
+  get caughtUp(): boolean {
+    return this.#caughtUp;
+  }
+
+  /** Ends when aborted; throws when the link breaks. */
+  async follow(ops: HostOps, signal: AbortSignal): Promise<void> {
+    const from: FollowFrom = this.#position
+      ? { kind: "position", position: this.#position }
+      : { kind: "end", bytes: firstLookBytes };
+    try {
+      for await (const event of ops.follow(this.options.path, from, signal)) this.#take(event, ops);
+    } finally {
+      this.options.log.setFollowing(false);
+    }
+  }
+
+  /** The job has ended: what its unfinished last line says counts now. */
+  finish(): void {
+    if (this.#reader && this.#caughtUp) this.#emit(this.#reader.flush());
+  }
+
+  #take(event: FollowEvent, ops: HostOps): void {
+    const { ref, apply, clock, log } = this.options;
+    switch (event.kind) {
+      case "opened":
+        this.#grewAt = event.modifiedAt - ops.identity.clockOffsetMs;
+        this.#open(event.position);
+        return;
+      case "data":
+        this.#read(event.offset, event.data);
+        return;
+      case "caught-up":
+        this.#catchUp();
+        return;
+      case "restarted":
+        this.#runStart = 0;
+        this.#start(event.position);
+        apply({ type: "log-restarted", at: clock.now(), ...ref, lost: event.lost });
+        return;
+      case "missing":
+        log.setFollowing(false);
+        apply({ type: "log-missing", at: clock.now(), ...ref });
+        return;
+      case "unreadable":
+        log.setFollowing(false);
+        apply({ type: "log-unreadable", at: clock.now(), ...ref, reason: event.reason });
+        return;
+    }
+  }
+
+  #open(position: LogPosition): void {
+    const known = this.#position;
+    const resumed = known?.inode === position.inode && known.offset === position.offset;
+    const ofRun = this.options.run?.log.start;
+    // A log that was replaced since the run began holds nothing but lines of that run.
+    if (ofRun && ofRun.inode !== position.inode) this.#runStart = 0;
+    if (!resumed) this.#start(position);
+    this.#position = position;
+    this.options.log.setFollowing(true);
+    this.#tellGrowth();
+  }
+
+  #start(position: LogPosition): void {
+    const { hint, log } = this.options;
+    this.#position = position;
+    this.#reader = new LogReader({ offset: Math.max(position.offset, this.#runStart), ...(hint ? { hint } : {}) });
+    this.#midLine = position.offset > this.#runStart;
+    log.reset(position.offset, this.#runStart);
+  }
+
+  #read(offset: number, data: Uint8Array): void {
+    const { log, clock } = this.options;
+    if (this.#position) this.#position = { ...this.#position, offset: offset + data.length };
+    log.push(data);
+    const counted = this.#countedPart(offset, data);
+    if (this.#caughtUp) this.#grewAt = clock.now();
+    if (counted.length > 0 && this.#reader) this.#emit(this.#reader.push(counted));
+    this.#tellGrowth();
+    if (this.#caughtUp) this.#peek();
+  }
+
+  /** Without what older runs wrote, and without the rest of a line whose beginning was not read. */
+  #countedPart(offset: number, data: Uint8Array): Uint8Array {
+    const own = data.subarray(Math.min(data.length, Math.max(0, this.#runStart - offset)));
+    if (!this.#midLine) return own;
+    const end = own.findIndex((byte) => byte === 10 || byte === 13);
+    if (end < 0) return own.subarray(own.length);
+    this.#midLine = false;
+    const { hint } = this.options;
+    const start = offset + (data.length - own.length) + end + 1;
+    this.#reader = new LogReader({ offset: start, ...(hint ? { hint } : {}) });
+    return own.subarray(end + 1);
+  }
+
+  #emit(readings: readonly Reading[]): void {
+    const { ref, apply, clock } = this.options;
+    for (const reading of readings) {
+      if (reading.kind === "failure") apply({ type: "failure", at: clock.now(), ...ref, reading });
+      else if (this.#caughtUp) apply({ type: "progress", at: clock.now(), ...ref, reading });
+      else this.#backlog.push(reading);
+    }
+  }
+
+  #catchUp(): void {
+    const { ref, apply } = this.options;
+    const unfinished = this.#reader?.peek();
+    const backlog = dateBacklog(unfinished ? [...this.#backlog, unfinished] : this.#backlog, this.#grewAt);
+    this.#backlog = [];
+    this.#caughtUp = true;
+    for (const { reading, at } of backlog) apply({ type: "progress", at, ...ref, reading });
+    this.#tellGrowth();
+  }
+
+  #peek(): void {
+    const { ref, apply, clock } = this.options;
+    const now = clock.now();
+    if (now - this.#peekedAt < peekEveryMs) return;
+    this.#peekedAt = now;
+    const reading = this.#reader?.peek();
+    const said = reading ? `${reading.offset}:${reading.done ?? ""}/${reading.total ?? ""}` : "";
+    if (!reading || said === this.#lastPeek) return;
+    this.#lastPeek = said;
+    apply({ type: "progress", at: now, ...ref, reading });
+  }
+
+  #tellGrowth(): void {
+    const { ref, apply, clock } = this.options;
+    const offset = this.#position?.offset ?? 0;
+    apply({ type: "log", at: clock.now(), ...ref, offset, modifiedAt: this.#grewAt, caughtUp: this.#caughtUp });
+  }
+}

@@ -1,0 +1,103 @@
+import { isExpected, messageOf } from "./errors";
+import { isAborted } from "./lifecycle";
+import { LogFollower } from "./logFollower";
+import type { MonitorContext } from "./monitorContext";
+import type { HostOps } from "./ports";
+import type { MemberRef } from "./session/events";
+import { membersOn, type PlacedMember } from "./session/membersOn";
+
+/** A log that cannot be followed now is tried again after this. */
+const againAfterMs = 5000;
+
+interface Followed {
+  readonly follower: LogFollower;
+  /** Absent while there is no link. */
+  readonly stop?: AbortController;
+}
+
+/** The followers of all logs of one host of a session. They outlive a link, so that reading goes on where it ended. */
+export class LogFollowers {
+  readonly #context: MonitorContext;
+  readonly #session: string;
+  readonly #host: string;
+  readonly #followed = new Map<string, Followed>();
+
+  constructor(context: MonitorContext, session: string, host: string) {
+    this.#context = context;
+    this.#session = session;
+    this.#host = host;
+  }
+
+  /** A new connection was made: all is to be followed again. */
+  newLink(): void {
+    for (const [key, { follower }] of this.#followed) this.#followed.set(key, { follower });
+  }
+
+  /** Starts following what is not followed yet, anew where a newer run or another log took the place of the old. */
+  followAll(ops: HostOps, signal: AbortSignal): void {
+    const session = this.#context.store.sessions.get(this.#session);
+    for (const one of session ? membersOn(session, this.#host) : []) this.#followOne(one, ops, signal);
+  }
+
+  /** The run has ended: what the unfinished last line of its log says counts now. */
+  finish(ref: MemberRef, run: string): void {
+    const follower = this.#followed.get(keyOf(ref))?.follower;
+    if (follower?.options.run?.run === run) follower.finish();
+  }
+
+  /** Since when a log that was read to its end has not grown, our clock; undefined before that. */
+  quietSince(ref: MemberRef): number | undefined {
+    const follower = this.#followed.get(keyOf(ref))?.follower;
+    return follower?.caughtUp === true ? follower.grewAt : undefined;
+  }
+
+  #followOne(one: PlacedMember, ops: HostOps, signal: AbortSignal): void {
+    const { log, run } = one.member;
+    if (!log) return;
+    const key = keyOf(one.ref);
+    const known = this.#followed.get(key);
+    const options = known?.follower.options;
+    const same = options?.path === log.path && options.run?.run === run?.run;
+    if (same && known?.stop) return;
+    known?.stop?.abort();
+    const follower = same && known ? known.follower : this.#newFollower(one, log.path);
+    const stop = new AbortController();
+    this.#followed.set(key, { follower, stop });
+    void this.#keepFollowing(follower, ops, AbortSignal.any([signal, stop.signal]));
+  }
+
+  #newFollower({ ref, member, stage }: PlacedMember, path: string): LogFollower {
+    const { clock, logs, store } = this.#context;
+    return new LogFollower({
+      ref,
+      path,
+      ...(member.run ? { run: member.run } : {}),
+      ...(stage?.progress ? { hint: stage.progress } : {}),
+      log: logs.of(this.#session, ref),
+      clock,
+      apply: (event) => {
+        store.apply(this.#session, event);
+      },
+    });
+  }
+
+  async #keepFollowing(follower: LogFollower, ops: HostOps, signal: AbortSignal): Promise<void> {
+    const { clock, logger, store } = this.#context;
+    const { ref, path } = follower.options;
+    while (!signal.aborted) {
+      try {
+        await follower.follow(ops, signal);
+      } catch (error) {
+        if (isAborted(signal)) return;
+        logger.warn(`${this.#host}: ${path}: ${messageOf(error)}`);
+        const reason = isExpected(error) ? error.message : "";
+        if (reason) store.apply(this.#session, { type: "log-unreadable", at: clock.now(), ...ref, reason });
+      }
+      await clock.sleep(againAfterMs, signal).catch(() => undefined); // aborted: the loop ends by itself
+    }
+  }
+}
+
+function keyOf(ref: MemberRef): string {
+  return `${ref.stage}/${ref.member}`;
+}

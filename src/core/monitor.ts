@@ -1,0 +1,163 @@
+import { isConnectError, messageOf } from "./errors";
+import { HostWatch } from "./hostWatch";
+import { isAborted, type Disposable } from "./lifecycle";
+import type { MonitorContext } from "./monitorContext";
+import type { HostConnector, HostOps } from "./ports";
+import type { HostDefinition } from "./session/definition";
+import type { SessionEvent } from "./session/events";
+
+/** Waits between tries while the network is away, ms; then the last one again and again. Never after a refused login. */
+const retryAfterMs: readonly number[] = [500, 1000, 2000, 4000, 8000];
+/** After this many tries a host is away for long: ask less often. */
+const patientAfter = 40;
+const patientMs = 30_000;
+
+/**
+ * Keeps the picture of one host of one session true: connects, watches, and comes back by itself after the network
+ * was away. Whatever needs a person (a login, a host key) is left standing as a state until somebody clicks.
+ */
+export class Monitor implements Disposable {
+  readonly #context: MonitorContext;
+  readonly #session: string;
+  readonly #host: string;
+  readonly #connector: HostConnector;
+  readonly #watch: HostWatch;
+  #ending: AbortController | undefined;
+  #ops: HostOps | undefined;
+
+  constructor(context: MonitorContext, session: string, host: string, connector: HostConnector) {
+    this.#context = context;
+    this.#session = session;
+    this.#host = host;
+    this.#connector = connector;
+    this.#watch = new HostWatch(context, session, host);
+  }
+
+  /** The connected host; undefined while it cannot be reached. */
+  get ops(): HostOps | undefined {
+    return this.#ops;
+  }
+
+  /**
+   * Connects, and stays connected until `disconnect`. Resolves when the first try has ended well; throws its
+   * ConnectError otherwise (an unreachable host is tried again in the background all the same).
+   */
+  async connect(interactive: boolean): Promise<void> {
+    if (this.#ops) return;
+    this.#ending?.abort();
+    const ending = new AbortController();
+    this.#ending = ending;
+    await new Promise<void>((resolve, reject) => {
+      void this.#stayConnected(interactive, ending.signal, (error) => {
+        if (error === undefined) resolve();
+        else reject(error instanceof Error ? error : new Error(messageOf(error)));
+      });
+    });
+  }
+
+  /** Lets the host go; jobs there go on. */
+  disconnect(): void {
+    if (!this.#ending) return;
+    this.#end();
+    this.#apply({ type: "disconnected", at: this.#context.clock.now(), host: this.#host, byUser: true, message: "" });
+  }
+
+  dispose(): void {
+    this.#end();
+  }
+
+  #end(): void {
+    this.#ending?.abort();
+    this.#ending = undefined;
+    this.#ops?.dispose();
+    this.#ops = undefined;
+  }
+
+  /** @param settled hears once how the first try ended */
+  async #stayConnected(interactive: boolean, signal: AbortSignal, settled: (error?: unknown) => void): Promise<void> {
+    const { logger, clock } = this.#context;
+    let tries = 0;
+    let mayAsk = interactive;
+    let tell: ((error?: unknown) => void) | undefined = settled;
+    while (!signal.aborted) {
+      try {
+        const ops = await this.#open(mayAsk, signal);
+        tell?.();
+        tell = undefined;
+        tries = 0;
+        await this.#watchUntilClosed(ops, signal);
+      } catch (error) {
+        if (isAborted(signal)) break;
+        const again = this.#tellFailure(error, retryDelay(tries));
+        tell?.(error);
+        tell = undefined;
+        if (!again) return;
+      }
+      mayAsk = false;
+      await clock.sleep(retryDelay(tries++), signal).catch(() => undefined); // aborted: the loop ends by itself
+    }
+    tell?.(signal.reason);
+    logger.debug(`${this.#host}: let go`);
+  }
+
+  async #open(interactive: boolean, signal: AbortSignal): Promise<HostOps> {
+    const { clock, store } = this.#context;
+    const definition: HostDefinition | undefined = store.sessions.get(this.#session)?.hosts.get(this.#host)?.definition;
+    if (!definition) throw new Error(`The session has no host ${this.#host}.`);
+    this.#apply({ type: "connecting", at: clock.now(), host: this.#host });
+    const ops = await this.#connector.connect(definition, interactive, signal);
+    if (signal.aborted) {
+      ops.dispose();
+      throw signal.reason;
+    }
+    this.#ops = ops;
+    this.#apply({ type: "connected", at: clock.now(), host: this.#host, identity: ops.identity });
+    return ops;
+  }
+
+  async #watchUntilClosed(ops: HostOps, signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#context;
+    const closed = new AbortController();
+    const listening = ops.onDidClose((why) => {
+      closed.abort(why);
+    });
+    try {
+      await this.#watch.run(ops, AbortSignal.any([signal, closed.signal]));
+    } finally {
+      listening.dispose();
+      ops.dispose();
+      if (this.#ops === ops) this.#ops = undefined;
+    }
+    if (signal.aborted) return;
+    const message = typeof closed.signal.reason === "string" ? closed.signal.reason : "the connection was lost";
+    logger.warn(`${this.#host}: ${message}`);
+    this.#apply({ type: "disconnected", at: clock.now(), host: this.#host, byUser: false, message });
+  }
+
+  /** Whether it is tried again by itself. */
+  #tellFailure(error: unknown, delay: number): boolean {
+    const { clock, logger } = this.#context;
+    const at = clock.now();
+    const reason = isConnectError(error) ? error.reason : "unreachable";
+    const again = reason === "unreachable";
+    if (!isConnectError(error)) logger.error(`${this.#host}: connecting failed`, error);
+    this.#apply({
+      type: "connection-failed",
+      at,
+      host: this.#host,
+      reason,
+      message: messageOf(error),
+      ...(again ? { retryAt: at + delay } : {}),
+    });
+    return again;
+  }
+
+  #apply(event: SessionEvent): void {
+    this.#context.store.apply(this.#session, event);
+  }
+}
+
+function retryDelay(tries: number): number {
+  if (tries >= patientAfter) return patientMs;
+  return retryAfterMs[Math.min(tries, retryAfterMs.length - 1)] ?? patientMs;
+}
