@@ -44,6 +44,16 @@ export class LineSplitter {
     this.#position = offset;
   }
 
+  /** First byte of the line that is not finished. */
+  get lineOffset(): number {
+    return this.#lineOffset;
+  }
+
+  /** First byte that was not read yet. */
+  get position(): number {
+    return this.#position;
+  }
+
   /** Hands every segment that this chunk completes to `sink`, in order. The bytes are only lent until it returns. */
   push(chunk: Uint8Array, sink: (piece: Piece) => void): void {
     let from = 0;

@@ -38,13 +38,20 @@ const prefixRules: readonly PrefixRule[] = [
   // docker compose: `vllm-1  | `
   { pattern: /(?<source>[A-Za-z][\w.-]{0,60}[-_]\d{1,4})\s{1,20}\| ?/y, label: true },
   // syslog and journald: `Jun 19 17:16:35 host unit[123]: `
-  { pattern: new RegExp(`[A-Z][a-z]{2} [ \\d]\\d ${clock} [\\w.-]+ (?<source>[^\\s:\\[]{1,60}(?:\\[\\d+\\])?): `, "y") },
+  {
+    pattern: new RegExp(`[A-Z][a-z]{2} [ \\d]\\d ${clock} [\\w.-]+ (?<source>[^\\s:\\[]{1,60}(?:\\[\\d+\\])?): `, "y"),
+  },
   // pytorch and glog: `W0411 02:12:00.114000 50112 torch/run.py:774] `, `[E626 06:24:44.903881913 ProcessGroupNCCL.cpp:616] `
   { pattern: new RegExp(`\\[?(?<level>[IWEFVC])\\d{3,4} ${clock} (?:\\d+ )?[\\w./-]+:\\d+\\] ?`, "y") },
   // vLLM: `INFO 11-02 10:00:20 [loggers.py:127] `, `INFO 08-01 10:00:05 metrics.py:351] `
   { pattern: new RegExp(`(?<level>${levels}) \\d\\d-\\d\\d ${clock} \\[?[\\w./]+:\\d+\\] ?`, "y") },
   // a time in brackets, with ranks: `[2025-03-02 10:00:00 TP0] `, `[11/02/2025-10:00:13] `, `[21:40:12] `, `[11/02/25 10:00:01] `
-  { pattern: new RegExp(`\\[(?:${date}|\\d\\d/\\d\\d/\\d{2,4})?[ T-]?${clock}Z?(?<source>(?: (?:DP|TP|PP|EP|CP)\\d+){0,5})\\] ?`, "y") },
+  {
+    pattern: new RegExp(
+      `\\[(?:${date}|\\d\\d/\\d\\d/\\d{2,4})?[ T-]?${clock}Z?(?<source>(?: (?:DP|TP|PP|EP|CP)\\d+){0,5})\\] ?`,
+      "y",
+    ),
+  },
   // ISO and plain times, as of docker, logging, structlog
   { pattern: new RegExp(`(?:${date}|\\d\\d/\\d\\d)[ T:-]${clock}(?:Z|[+-]\\d\\d:?\\d\\d)?(?: - | \\| | |: )`, "y") },
   // dmesg: `[1844021.551902] `
@@ -101,7 +108,14 @@ function nextPrefix(text: string, at: number): PrefixHit | undefined {
 
 /** Letters, digits, blanks, `(` and `[` are all that a prefix can begin with. */
 function canStart(code: number): boolean {
-  return code === 32 || code === 40 || code === 91 || (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 95 && code <= 122);
+  return (
+    code === 32 ||
+    code === 40 ||
+    code === 91 ||
+    (code >= 48 && code <= 57) ||
+    (code >= 65 && code <= 90) ||
+    (code >= 95 && code <= 122)
+  );
 }
 
 function joinSource(known: string, more: string): string {

@@ -1,0 +1,170 @@
+import type { PeeledLine } from "../prefixes";
+import type { FailureReading, LogVerdict } from "../reading";
+import { exceptionRules, lineRules } from "./rules";
+import { matchRule, type Captured, type FailureRule } from "./rule";
+import { TracebackTracker, type ExceptionChain, type LinePlace } from "./tracebacks";
+
+const bareException = /^(?:[a-z_]\w*\.){0,12}[A-Z]\w*(?:Error|Exception|Failure|Timeout)(?:\([\w.]{1,80}\))?: \S/;
+const notFailures = /^(?:KeyboardInterrupt|SystemExit(?:: 0)?$|(?:[\w.]*\.)?CancelledError|GeneratorExit)/;
+/** Lines that a failure's echoes may come after it. */
+const echoLines = 300;
+
+interface Finding {
+  readonly rule: FailureRule;
+  readonly captured: Captured;
+  readonly place: LinePlace;
+  readonly startLine: number;
+}
+
+/**
+ * Finds failures in the lines of a log: one reading for one cause, however many lines repeat it. A line that claims
+ * success never takes a failure back.
+ */
+export class FailureFinder {
+  readonly #tracebacks = new TracebackTracker();
+  readonly #seen = new Set<string>();
+  #fence = 0;
+  #lastError = Number.NEGATIVE_INFINITY;
+  #verdict: LogVerdict = "healthy";
+
+  /** What all lines so far say. A traceback that still waits for its end counts. */
+  verdict(): LogVerdict {
+    return this.#verdict;
+  }
+
+  /** Takes a line (or a segment of one) and returns what it completes. */
+  look(peeled: PeeledLine, place: LinePlace): readonly FailureReading[] {
+    if (this.#quoted(peeled.body)) return [];
+    const { consumed, finished } = this.#tracebacks.feed(peeled, place);
+    const readings = finished.flatMap((chain) => this.#chain(chain));
+    if (!consumed) readings.push(...this.#line(peeled, place));
+    return readings;
+  }
+
+  /** Returns what was only waiting for lines that may never come. */
+  settle(): readonly FailureReading[] {
+    return this.#tracebacks.settle().flatMap((chain) => this.#chain(chain));
+  }
+
+  /** Records a failure that was found by other means than a rule for one line. */
+  report(finding: FailureReading): readonly FailureReading[] {
+    const key = `${finding.failure} ${JSON.stringify(finding.subject)}`;
+    if (this.#seen.has(key)) return [];
+    this.#seen.add(key);
+    if (finding.severity === "error") {
+      this.#verdict = "failed";
+      this.#lastError = finding.line;
+    } else if (this.#verdict === "healthy") {
+      this.#verdict = "warning";
+    }
+    return [finding];
+  }
+
+  /** Text between ``` fences was written by a model or quoted by a document. */
+  #quoted(body: string): boolean {
+    const marks = body.startsWith("```");
+    if (marks) this.#fence = this.#fence > 0 ? 0 : 200;
+    else if (this.#fence > 0) this.#fence--;
+    return marks || this.#fence > 0;
+  }
+
+  #line(peeled: PeeledLine, place: LinePlace): readonly FailureReading[] {
+    const body = peeled.body.trimStart();
+    if (body === "") return [];
+    for (const rule of lineRules) {
+      const captured = matchRule(rule, body);
+      if (captured !== undefined) return this.#found({ rule, captured, place, startLine: place.line });
+    }
+    if (!bareException.test(peeled.body)) return [];
+    const known = explain(peeled.body);
+    return known === undefined || known.rule.weight < 2 ? [] : this.#found({ ...known, place, startLine: place.line });
+  }
+
+  #chain(chain: ExceptionChain): readonly FailureReading[] {
+    if (chain.harmless) return [];
+    const raised = chain.raised.filter((one) => !notFailures.test(one.message));
+    let best: Finding | undefined;
+    for (const one of raised) {
+      const known = explain(one.message);
+      if (known !== undefined && (best === undefined || known.rule.weight >= best.rule.weight)) {
+        best = { ...known, place: one.place, startLine: chain.startLine };
+      }
+    }
+    const last = raised.at(-1);
+    if (last === undefined) return [];
+    if (chain.thread !== undefined && (best === undefined || best.rule.weight < 2))
+      return this.report(threadDied(chain, chain.thread, last.place));
+    if (best !== undefined) return this.#found(best);
+    return this.#isEcho(last.place.line) ? [] : this.report(unknownException(chain, last.message, last.place));
+  }
+
+  #found(finding: Finding): readonly FailureReading[] {
+    const { rule, captured, place, startLine } = finding;
+    if (rule.weight === 0 && this.#isEcho(place.line)) return [];
+    return this.report({
+      ...placed(place, startLine),
+      failure: rule.failure,
+      severity: rule.severity,
+      permanent: rule.permanent,
+      cause: rule.cause(captured),
+      remedy: rule.remedy(captured),
+      subject: rule.subject?.(captured) ?? {},
+    });
+  }
+
+  /** A cause was found a moment ago: what only says that something went wrong follows from it. */
+  #isEcho(line: number): boolean {
+    return line - this.#lastError <= echoLines;
+  }
+}
+
+function explain(message: string): { readonly rule: FailureRule; readonly captured: Captured } | undefined {
+  let best: { readonly rule: FailureRule; readonly captured: Captured } | undefined;
+  for (const rule of exceptionRules) {
+    if (best !== undefined && rule.weight <= best.rule.weight) continue;
+    const captured = matchRule(rule, message);
+    if (captured !== undefined) best = { rule, captured };
+  }
+  return best;
+}
+
+type PlacedFields = Pick<FailureReading, "kind" | "line" | "segment" | "offset" | "startLine" | "endOffset" | "text">;
+
+/** The fields of a failure reading that say where it stands. */
+export function placed(place: LinePlace, startLine: number): PlacedFields {
+  return {
+    kind: "failure",
+    line: place.line,
+    segment: place.segment,
+    offset: place.offset,
+    startLine,
+    endOffset: place.endOffset,
+    text: place.text.trim().slice(0, 500),
+  };
+}
+
+function threadDied(chain: ExceptionChain, thread: string, place: LinePlace): FailureReading {
+  return {
+    ...placed(place, chain.startLine),
+    failure: "worker-died",
+    severity: "error",
+    permanent: false,
+    cause: `The thread ${thread} died of an exception while the program goes on without it; what it did (writing results, for example) is no longer done.`,
+    remedy: "Stop the job, mend the exception that is named, and start it again.",
+    subject: { thread },
+  };
+}
+
+function unknownException(chain: ExceptionChain, message: string, place: LinePlace): FailureReading {
+  const [first] = message.split("\n");
+  const words = (first ?? message).slice(0, 300);
+  return {
+    ...placed(place, chain.startLine),
+    failure: "python-exception",
+    severity: "error",
+    permanent: false,
+    cause: `The program stopped with an exception: ${words}`,
+    remedy: "Read the traceback from its last line of your own code upwards; mend that, and start the stage again.",
+    subject: { exception: words.replace(/\d+/g, "0").slice(0, 120) },
+  };
+}

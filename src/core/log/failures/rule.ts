@@ -1,0 +1,63 @@
+/** What a rule captured: the named groups of its pattern. */
+export type Captured = Readonly<Record<string, string | undefined>>;
+
+/** Where a rule looks: at the start of a line without prefixes, at an exception with its message, or at both. */
+export type RuleScope = "line" | "exception" | "both";
+
+/** One kind of failure in one family of wordings. The words of tools change with versions: rules are data. */
+export interface FailureRule {
+  /** The kind, a stable name that users see. */
+  readonly failure: string;
+  readonly severity: "error" | "warning";
+  /** A retry cannot help. */
+  readonly permanent: boolean;
+  readonly scope: RuleScope;
+  /** One of these must be in the text: a cheap test before the pattern. */
+  readonly needles: readonly string[];
+  /** For lines anchored at the start; for exceptions it may stand anywhere in the message. */
+  readonly pattern: RegExp;
+  /** Harmless look-alikes. */
+  readonly unless?: RegExp;
+  /**
+   * How much the rule knows: 0 names an exception, 1 names a consequence, 2 a cause, 3 a cause that other causes hide
+   * behind. In a chain of exceptions the highest wins, and of equals the last.
+   */
+  readonly weight: 0 | 1 | 2 | 3;
+  readonly cause: (captured: Captured) => string;
+  readonly remedy: (captured: Captured) => string;
+  /** What was named; also tells two failures of one kind apart. */
+  readonly subject?: (captured: Captured) => Readonly<Record<string, string>>;
+}
+
+/** A rule with the usual defaults: an error of a line, weight 2. */
+export function rule(
+  given: Pick<FailureRule, "failure" | "needles" | "pattern"> &
+    Partial<Omit<FailureRule, "cause" | "remedy">> & {
+      readonly cause: string | FailureRule["cause"];
+      readonly remedy: string | FailureRule["remedy"];
+    },
+): FailureRule {
+  const { cause, remedy } = given;
+  return {
+    severity: "error",
+    permanent: false,
+    scope: "line",
+    weight: 2,
+    ...given,
+    cause: typeof cause === "string" ? () => cause : cause,
+    remedy: typeof remedy === "string" ? () => remedy : remedy,
+  };
+}
+
+/** The named groups if the rule fits. */
+export function matchRule(candidate: FailureRule, text: string): Captured | undefined {
+  if (!candidate.needles.some((needle) => text.includes(needle))) return undefined;
+  const match = candidate.pattern.exec(text);
+  if (match === null || candidate.unless?.test(text) === true) return undefined;
+  return match.groups ?? {};
+}
+
+/** A captured group, or `""`. */
+export function group(captured: Captured, name: string): string {
+  return captured[name] ?? "";
+}

@@ -1,0 +1,126 @@
+import { missingProgramCause, missingProgramRemedy, programSubject } from "./programs";
+import { group, rule, type FailureRule } from "./rule";
+
+/** Who speaks in front of a shell's message: `bash:`, `-bash:`, `sh: 1:`, `./run.sh: line 14:`, `zsh:1:`, a Slurm script. */
+const shell = String.raw`(?:-?(?:[\w.~/-]{0,200}/)?(?:ba|da|a|k|mk|z|fi|tc|c)?sh|[^\s:'"]{1,200}(?:\.(?:sh|bash|zsh|ksh|slurm|sbatch)|(?=: (?:line )?\d+:|:\d+:)))(?: \(deleted\))?:(?: ?(?:line )?\d+:)? ?`;
+const quote = `["'‘’\x60“”]?`;
+const program = String.raw`(?<program>[^\s:'"‘’\x60]{1,200})`;
+const launcher = String.raw`(?:[\w./-]{0,80}/)?(?:nohup|env|timeout|setsid|nice|ionice|stdbuf|chrt|taskset|numactl|xargs|time|sudo|doas|exec|chroot|watch|strace|unshare|flock|runuser|su|script)`;
+
+const notFound = (pattern: string, needles: readonly string[], unless?: RegExp): FailureRule =>
+  rule({
+    failure: "command-not-found",
+    permanent: true,
+    needles,
+    pattern: new RegExp(`^${pattern}\\s*$`, "u"),
+    ...(unless === undefined ? {} : { unless }),
+    cause: missingProgramCause,
+    remedy: missingProgramRemedy,
+    subject: programSubject,
+  });
+
+/** The shell, and the programs that start programs, could not start one. */
+export const shellRules: readonly FailureRule[] = [
+  // bash, ksh: `./fetch.sh: line 14: hf: command not found`; sudo: `sudo: hf: command not found`
+  notFound(`(?:${shell}(?:exec: )?|(?:sudo|doas|exec|env): )${program}: command not found`, [": command not found"]),
+  // dash: `sh: 1: hf: not found`; busybox: `sh: hf: not found`; `exec: hf: not found`
+  notFound(
+    String.raw`(?:${shell})?(?:exec: )?(?!line |Error|error|warning)${program}: not found`,
+    [": not found"],
+    /^(?:[\w./-]+\.so[.\d]*|E|W): /,
+  ),
+  // zsh: `zsh: command not found: hf`, `run.zsh:14: command not found: hf`
+  notFound(`${shell}command not found: ${program}`, ["command not found: "]),
+  // fish: `fish: Unknown command: hf`
+  notFound(String.raw`fish: Unknown command:? ${quote}${program}${quote}\.?`, ["fish: Unknown command"]),
+  // tcsh: `hf: Command not found.`; make: `make: hf: Command not found`
+  notFound(String.raw`(?:make(?:\[\d+\])?: )?${program}: Command not found\.?`, [": Command not found"]),
+  // Debian's handler: `Command 'hf' not found, did you mean:`
+  notFound(String.raw`Command '${program}' not found(?:, .{0,200})?`, ["Command '"]),
+  // coreutils and util-linux: `nohup: failed to run command 'hf': No such file or directory`, curly quotes, too
+  notFound(
+    String.raw`${launcher}: (?:failed to (?:run command|execute|exec)|can(?:no|')t (?:run(?: command)?|execute|exec)|unable to execute)? ?${quote}${program}${quote}: No such file or directory`,
+    [": No such file or directory"],
+  ),
+  // Windows line ends: /usr/bin/env: ‘python3\r’: No such file or directory
+  notFound(String.raw`${launcher}: ${quote}(?<program>[\w./-]{1,80}(?:\\r|\r))${quote}: No such file or directory`, [
+    ": No such file or directory",
+  ]),
+  // bash with a path to a program, older and newer words for a missing interpreter
+  notFound(
+    String.raw`${shell}(?:exec: )?(?<program>(?:[^\s:'"]{0,200}/)?(?:s?bin|\.venv|venv)/[^\s:'"]{1,100}): (?:No such file or directory|cannot execute: required file not found)`,
+    [": No such file or directory", "required file not found"],
+  ),
+  notFound(
+    String.raw`${shell}[^\s:]{1,200}: (?<program>/[^\s:]{1,200}?(?:\^M)?): bad interpreter: No such file or directory`,
+    ["bad interpreter"],
+  ),
+  notFound(String.raw`${shell}(?<program>[^\s:]{1,200}): cannot execute: required file not found`, [
+    "required file not found",
+  ]),
+  // Slurm, Go, docker exec
+  notFound(
+    String.raw`(?:slurmstepd: )?(?:srun: )?error: (?:_fork_exec: )?execve\(\): ${program}: No such file or directory`,
+    ["execve(): "],
+  ),
+  notFound(
+    String.raw`(?:.{0,200}: )?exec: "(?<program>[^"]{1,200})": (?:executable file not found in \$PATH|stat [^:]{1,200}: no such file or directory)(?:: unknown)?\.?`,
+    ['exec: "'],
+  ),
+  notFound(
+    String.raw`(?:.{0,200}: )?executable file ${quote}(?<program>[^\s'"\x60]{1,200})${quote} not found in \$PATH.{0,200}`,
+    ["not found in $PATH"],
+  ),
+
+  rule({
+    failure: "permission",
+    permanent: true,
+    needles: [": Permission denied"],
+    pattern: new RegExp(
+      String.raw`^(?:${launcher}: (?:failed to (?:run command|execute)|can(?:no|')t (?:run command|execute)) ${quote}${program}${quote}|(?:-?(?:/\S{0,80}/)?(?:ba|da|a|k|z)?sh|[^\s:]{1,200}\.(?:sh|bash|slurm|sbatch)): ?(?:line )?(?:\d+:)? ?(?<script>[^\s:]{1,200})|(?:slurmstepd: )?error: execve\(\): (?<step>[^\s:]{1,200})): Permission denied\s*$`,
+      "u",
+    ),
+    cause: (captured) =>
+      `${named(captured)} may not be executed (or a file it writes may not be opened): permission denied, exit code 126.`,
+    remedy: (captured) =>
+      `Make it executable (\`chmod +x ${named(captured)}\`) or start it through its interpreter (\`bash …\`, \`python …\`); look at the owner with \`ls -l\`.`,
+    subject: (captured) => ({ program: named(captured) }),
+  }),
+  rule({
+    failure: "config-error",
+    permanent: true,
+    needles: ["cannot execute binary file", "Exec format error"],
+    pattern: new RegExp(
+      String.raw`^(?:${shell}|${launcher}: .{0,40})${quote}(?<program>[^\s:'"‘’]{1,200})${quote}: (?:cannot execute binary file(?:: Exec format error)?|cannot execute: .{0,80}|Exec format error)\s*$`,
+      "u",
+    ),
+    cause: (captured) =>
+      `${group(captured, "program")} is not a program for this machine: it was built for another processor, or it is cut off.`,
+    remedy:
+      "Install the build for this machine's architecture (`uname -m`), or give a script without `#!` line to its interpreter.",
+    subject: programSubject,
+  }),
+  rule({
+    failure: "file-not-found",
+    permanent: true,
+    needles: ["No such file or directory", "no such file or directory", "an't open", "annot open"],
+    pattern: new RegExp(
+      String.raw`^(?:${shell}(?:cd: |source: |\.: )?(?<file>[^\s:'"]{1,300}): No such file or directory|(?:ba|da|a)?sh: \d+: (?:cannot open|can't open|Can't open) (?<input>[^\s:]{1,300})(?:: No such file)?|(?:cd|zsh): no such file or directory: (?<folder>[^\s]{1,300})|(?:cp|mv): cannot stat ['‘](?<copied>[^'’]{1,300})['’]: No such file or directory|sbatch: error: Unable to open file (?<batch>\S{1,300}))\s*$`,
+      "u",
+    ),
+    unless:
+      /^(?:ls|cat|tail|head|rm|rmdir|stat|du|find|grep|wc|pkill|kill|test|touch|readlink|realpath|pgrep|fuser|lsof|chmod|chown|warning|INFO|DEBUG)\b/,
+    cause: (captured) =>
+      `The file or folder ${namedFile(captured)} does not exist, seen from the folder the job was started in.`,
+    remedy: "Check the path and the job's working folder (`cwd`); a relative path counts from there.",
+    subject: (captured) => ({ path: namedFile(captured) }),
+  }),
+];
+
+function named(captured: Readonly<Record<string, string | undefined>>): string {
+  return captured["program"] ?? captured["script"] ?? captured["step"] ?? "the program";
+}
+
+function namedFile(captured: Readonly<Record<string, string | undefined>>): string {
+  return captured["file"] ?? captured["input"] ?? captured["folder"] ?? captured["copied"] ?? captured["batch"] ?? "";
+}

@@ -1,0 +1,148 @@
+import type { PeeledLine } from "../prefixes";
+
+/** Where a line stands; what a failure reading needs of it. */
+export interface LinePlace {
+  readonly line: number;
+  readonly segment: number;
+  readonly offset: number;
+  readonly endOffset: number;
+  /** The line without control codes. */
+  readonly text: string;
+}
+
+/** An exception line and the lines that belong to its message. */
+export interface RaisedException {
+  readonly place: LinePlace;
+  /** The exception line without prefixes, then its continuation lines. */
+  message: string;
+  continued: number;
+}
+
+/** All that one traceback, or a chain of them, raised. */
+export interface ExceptionChain {
+  readonly startLine: number;
+  readonly source: string;
+  readonly raised: RaisedException[];
+  /** `Exception in thread …` stood in front: only that thread died. */
+  readonly thread: string | undefined;
+  /** It was ignored by the interpreter, or the program says that it tries again. */
+  harmless: boolean;
+}
+
+interface OpenChain extends ExceptionChain {
+  /** Heads whose exception line has not come yet; several processes may write at once. */
+  depth: number;
+  chained: boolean;
+  foreign: number;
+}
+
+const head =
+  /^(?:[\w .:'()/-]{0,120}[ :])?(?:Traceback \(most recent call last\)|Exception Group Traceback \(most recent call last\)):\s*$/;
+const connector =
+  /^(?:The above exception was the direct cause of the following exception|During handling of the above exception, another exception occurred):/;
+const exceptionLine = /^(?:[A-Za-z_]\w*\.){0,12}[A-Za-z_]\w*(?:\([\w.]{1,80}\))?(?:: .*|:?\s*)$/;
+const tryingAgain =
+  /\b(?:[Rr]etrying|will retry|[Rr]etry in|trying again|attempt \d+ ?(?:\/|of) ?\d+|(?:ok|succeeded) after \d+ (?:attempts|retries))\b/;
+const usedUp = /[Mm]ax(?:imum)? retries|[Gg]iving up|exhausted|after \d+ retries/;
+const threadHead = /^Exception in thread (?<thread>.{1,80}?):?\s*$/;
+const ignoredHead = /^Exception ignored (?:in|while|on)\b/;
+
+/** Lines after an exception that may still belong to its message. */
+const continuationLines = 8;
+/** Foreign lines inside a traceback after which it is given up. */
+const foreignLines = 40;
+
+/** Follows tracebacks, each process of the log (each source) by itself. */
+export class TracebackTracker {
+  readonly #open = new Map<string, OpenChain>();
+  readonly #before = new Map<string, string>();
+
+  /**
+   * Takes a line. `consumed`: it is inside of a traceback and says nothing by itself; `finished`: chains that this line
+   * showed to be complete.
+   */
+  feed(
+    peeled: PeeledLine,
+    place: LinePlace,
+  ): { readonly consumed: boolean; readonly finished: readonly ExceptionChain[] } {
+    const { source, body } = peeled;
+    const open = this.#open.get(source);
+    if (body.includes("Traceback (most recent call last)") && head.test(body)) return this.#head(open, peeled, place);
+    if (open === undefined) {
+      this.#remember(source, body);
+      return { consumed: false, finished: [] };
+    }
+    return open.depth > 0 ? this.#frame(open, body, place) : this.#after(open, peeled);
+  }
+
+  /** Ends what waits for lines that may never come. */
+  settle(): readonly ExceptionChain[] {
+    const waiting = [...this.#open.values()].filter((chain) => chain.raised.length > 0 && chain.depth === 0);
+    for (const chain of waiting) this.#open.delete(chain.source);
+    return waiting;
+  }
+
+  #head(
+    open: OpenChain | undefined,
+    peeled: PeeledLine,
+    place: LinePlace,
+  ): { consumed: true; finished: ExceptionChain[] } {
+    if (open !== undefined && (open.depth > 0 || open.chained)) {
+      open.depth++;
+      open.chained = false;
+      return { consumed: true, finished: [] };
+    }
+    const before = this.#before.get(peeled.source) ?? "";
+    const anyBefore = this.#before.get("*") ?? "";
+    this.#open.set(peeled.source, {
+      startLine: place.line,
+      source: peeled.source,
+      raised: [],
+      thread: threadHead.exec(before)?.groups?.["thread"],
+      harmless: ignoredHead.test(before) || (tryingAgain.test(anyBefore) && !usedUp.test(anyBefore)),
+      depth: 1,
+      chained: false,
+      foreign: 0,
+    });
+    return { consumed: true, finished: open === undefined ? [] : [open] };
+  }
+
+  #frame(open: OpenChain, body: string, place: LinePlace): { consumed: boolean; finished: ExceptionChain[] } {
+    if (body === "" || /^\s/.test(body)) return { consumed: true, finished: [] };
+    if (exceptionLine.test(body)) {
+      open.depth--;
+      open.raised.push({ place, message: body.trimEnd(), continued: 0 });
+      return { consumed: true, finished: [] };
+    }
+    open.foreign++;
+    if (open.foreign > foreignLines) this.#open.delete(open.source);
+    return { consumed: false, finished: [] };
+  }
+
+  #after(open: OpenChain, peeled: PeeledLine): { consumed: boolean; finished: ExceptionChain[] } {
+    const { body } = peeled;
+    if (body.trim() === "") return { consumed: true, finished: [] };
+    if (connector.test(body)) {
+      open.chained = true;
+      return { consumed: true, finished: [] };
+    }
+    const last = open.raised.at(-1);
+    if (tryingAgain.test(body) && !usedUp.test(body)) open.harmless = true;
+    this.#remember(open.source, body);
+    if (last === undefined || last.continued >= continuationLines || peeled.level === "INFO" || open.harmless) {
+      this.#open.delete(open.source);
+      return { consumed: false, finished: [open] };
+    }
+    last.continued++;
+    if (last.message.length < 8000) last.message += `\n${body}`;
+    return { consumed: false, finished: [] };
+  }
+
+  #remember(source: string, body: string): void {
+    if (body === "") return;
+    const short = body.slice(0, 400);
+    if (this.#before.size > 500) this.#before.clear();
+    this.#before.set(source, short);
+    this.#before.set("*", short);
+  }
+}

@@ -1,0 +1,36 @@
+import type { PeeledLine } from "../prefixes";
+import type { ProgressReading } from "../reading";
+
+type Field = "done" | "total" | "unit" | "rate" | "rate_unit" | "elapsed_s" | "eta_s" | "errors" | "metrics" | "label";
+
+/** What a format could read from a line: base units, only what is printed. */
+export type FormatReading = Partial<Pick<ProgressReading, Field>> & {
+  readonly role?: "aux";
+  /** Text of another writer that follows on the same line, as warnings do after a bar. */
+  readonly rest?: string;
+};
+
+/** What a format may remember from earlier lines of the same log. */
+export interface FormatMemory {
+  /** `Fetching N files` was seen: bars of single files are details of it. */
+  fetching: boolean;
+  /** lm-evaluation-harness was seen: its unlabelled bars prepare requests. */
+  evaluating: boolean;
+  /** nvidia-smi's header of columns. */
+  gpuColumns: readonly string[];
+}
+
+/** One way in which a tool states its progress. */
+export interface ProgressFormat {
+  /** Stands in the readings. */
+  readonly key: string;
+  /** The line must hold this text; a cheap test before the real one. */
+  readonly trigger: string;
+  /** Undefined when the line is not of this format. `body` is the line without prefixes. */
+  readonly read: (line: PeeledLine, memory: FormatMemory) => FormatReading | undefined;
+}
+
+/** Leaves out what is undefined, so that an absent field is absent. */
+export function present(fields: { readonly [K in keyof FormatReading]?: FormatReading[K] | undefined }): FormatReading {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,131 @@
+import { parseCount, parseDuration } from "../quantities";
+import { present, type FormatMemory, type FormatReading, type ProgressFormat } from "./format";
+import { readMetrics } from "./metricNames";
+
+/**
+ * tqdm 4.x: `desc: PPP%|bar| n/N [E<R, RATE, postfix]`, drawn with `\r` first. Seen too: no bar (`ncols=0`), no total
+ * (`8190it [01:40, 81.90it/s]`), vLLM's `NN% Completed | a/b [..]`, a bar of another process glued behind the `]`.
+ * The percent is rounded, so counts come from n/N. Scaled counts have three digits; k, M, G mean 1000, in `iB` 1024.
+ */
+const meter = new RegExp(
+  [
+    String.raw`(?<done>\d[\d.]*[kKMGTP]?)`,
+    String.raw`(?:\/(?<total>\d[\d.]*[kKMGTP]?|\?))?`,
+    String.raw`(?<glued>[A-Za-z][\w ]{0,15})? `,
+    String.raw`\[(?<elapsed>(?:\d+ days?, )?\d+:\d\d(?::\d\d)?)`,
+    String.raw`(?:<(?<left>(?:\d+ days?, )?\d+:\d\d(?::\d\d)?|\?))?,`,
+    String.raw` {1,9}(?<rate>\?|\d[\d.]*(?:e[+-]?\d+)?)(?<scale>[kKMGTP]?)(?<unit> ?[^\s,\]\d/][^\s,\]/]{0,19})\/(?<per>[^\s,\]]{1,20})`,
+    String.raw`(?:, (?<postfix>[^\]]{0,2000}))?\]`,
+  ].join(""),
+);
+
+const barStart = /(?:(?<percent>\d{1,3}%)(?:\|[^|]{0,400}\|| Completed \|)? {1,3})?$/u;
+
+/** Set-up, validation and clean-up: never the job's own work. */
+const auxiliary =
+  /^(?:Loading|Adding requests|Capturing|Sanity Checking|Validation|Validating|Evaluating|Finaliz|Warm(?:ing)? ?up|Compiling|Profiling|Initializing|Rendering prompts|Running tokenizer|Rendering conversations|Pre-?processing prompts)/i;
+const fileName =
+  /-\d{5}-of-\d{5}|\.(?:safetensors|json|jsonl|bin|gguf|parquet|txt|model|md|py|tar|gz|zst|pt)(?:\(…\))?$/;
+
+export const tqdmFormats: readonly ProgressFormat[] = [
+  {
+    key: "tqdm",
+    trigger: "/s",
+    read: ({ body }, memory) => readBar(body, memory),
+  },
+  {
+    key: "tqdm",
+    trigger: "s/",
+    read: ({ body }, memory) => readBar(body, memory),
+  },
+];
+
+function readBar(body: string, memory: FormatMemory): FormatReading | undefined {
+  const bracket = body.indexOf(":");
+  if (bracket < 0 || !body.includes(" [") || !body.includes("]")) return undefined;
+  const match = meter.exec(body);
+  const groups = match?.groups;
+  if (match === null || groups === undefined) return undefined;
+  const before = body.slice(0, match.index);
+  const label = labelOf(before);
+  const rest = body.slice(match.index + match[0].length);
+  if (label === undefined || /^["'`]/.test(rest)) return undefined;
+  const counted = readCounts(groups);
+  if (counted === undefined) return undefined;
+  if (label.startsWith("Fetching ")) memory.fetching = true;
+  return present({
+    ...counted,
+    ...readPostfix(groups["postfix"] ?? ""),
+    label: label === "" ? undefined : label,
+    role: isAuxiliary(label, counted.unit, memory) ? "aux" : undefined,
+    rest: rest.trim() === "" ? undefined : rest,
+  });
+}
+
+/** The description, or undefined when the meter is quoted by a sentence, a JSON string or a chat. */
+function labelOf(before: string): string | undefined {
+  const match = barStart.exec(before);
+  const description = before.slice(0, match?.index ?? before.length);
+  if (description.length > 300 || /["`{}\\]/.test(description)) return undefined;
+  const trimmed = description.trim();
+  if (trimmed === "") return "";
+  return trimmed.endsWith(":") ? trimmed.slice(0, -1).trim() : undefined;
+}
+
+function isAuxiliary(label: string, unit: string | undefined, memory: FormatMemory): boolean {
+  if (auxiliary.test(label)) return true;
+  if (label === "") return memory.evaluating;
+  return memory.fetching && unit === "B" && fileName.test(label);
+}
+
+type Groups = Readonly<Record<string, string | undefined>>;
+
+function readCounts(groups: Groups): FormatReading | undefined {
+  const unitText = (groups["unit"] ?? "").trim();
+  const inverted = unitText === "s" || /^[mu]s$/.test(unitText);
+  const printed = inverted ? (groups["per"] ?? "") : unitText;
+  if (!inverted && groups["per"] !== "s") return undefined;
+  const base = printed.endsWith("iB") ? 1024 : 1000;
+  const scale = groups["scale"] ?? "";
+  const number = groups["rate"] === "?" ? undefined : parseCount(`${groups["rate"] ?? ""}${scale}`, base);
+  const rate = number === undefined ? undefined : inverted ? invert(number, unitText) : number;
+  const unit = unitName(printed);
+  const left = groups["left"];
+  const total = groups["total"];
+  return present({
+    done: parseCount(groups["done"] ?? "", base),
+    total: total === undefined || total === "?" ? undefined : parseCount(total, base),
+    unit,
+    rate,
+    rate_unit: rate === undefined ? undefined : `${unit}/s`,
+    elapsed_s: parseDuration(groups["elapsed"] ?? ""),
+    eta_s: left === undefined || left === "?" ? undefined : parseDuration(left),
+  });
+}
+
+function invert(value: number, unit: string): number | undefined {
+  const seconds = unit === "ms" ? value / 1e3 : unit === "us" ? value / 1e6 : value;
+  return seconds > 0 ? 1 / seconds : undefined;
+}
+
+function unitName(printed: string): string {
+  if (printed === "iB") return "B";
+  if (/^(?:example|sample)s?$/.test(printed)) return "sample";
+  return /^(?:it|B)$/.test(printed) ? printed : printed.replace(/(?<=[a-z]{3})s$/, "");
+}
+
+/** `loss=3.4, bs=4/8, err=3`; vLLM: `est. speed input: 2719.50 toks/s, output: 2701.24 toks/s`. */
+function readPostfix(postfix: string): FormatReading {
+  if (postfix === "") return {};
+  const speeds = /est\. speed input: ([\d.]+) toks\/s, output: ([\d.]+) toks\/s/.exec(postfix);
+  if (speeds !== null) return { metrics: { prompt_tok_s: Number(speeds[1]), gen_tok_s: Number(speeds[2]) } };
+  const pairs = postfix.split(", ").flatMap((part): (readonly [string, string])[] => {
+    const cut = part.indexOf("=");
+    return cut > 0 ? [[part.slice(0, cut), part.slice(cut + 1)]] : [];
+  });
+  const errors = pairs.find(([name]) => /^(?:err|errors|failed)$/.test(name))?.[1];
+  return present({
+    metrics: readMetrics(pairs.filter(([name]) => !/^(?:v_num|err|errors|failed)$/.test(name))),
+    errors: errors !== undefined && /^\d+$/.test(errors) ? Number(errors) : undefined,
+  });
+}

@@ -1,0 +1,62 @@
+import { parseDuration } from "../quantities";
+import { present, type FormatReading, type ProgressFormat } from "./format";
+import { readMetrics } from "./metricNames";
+
+const dictPair = /(['"])([^'"]{1,100})\1: (['"]?)(-?[\d.]+(?:e[+-]?\d+)?|nan|-?inf)\3(?=[,}])/gi;
+const trainerKey = /'(?:loss|eval_loss|train_loss|train_runtime|eval_runtime|learning_rate|grad_norm|reward)':/;
+
+/** Trainers that print a dictionary. */
+export const trainerFormats: readonly ProgressFormat[] = [
+  {
+    // HF Trainer 4.x `{'loss': 1.2345, …}`, 5.x with quoted numbers, TRL, Axolotl. Python, not JSON; no step in it.
+    key: "hf-trainer",
+    trigger: "{'",
+    read: ({ body }) => {
+      const text = body.trim();
+      if (!text.startsWith("{'") || !text.endsWith("}") || !trainerKey.test(text)) return undefined;
+      const metrics = readMetrics(dictPairs(text));
+      return metrics === undefined ? undefined : { metrics };
+    },
+  },
+  {
+    // HF Trainer 4.x and 5.x header; the only total when bars are off
+    key: "hf-trainer-header",
+    trigger: "Total optimization steps = ",
+    read: ({ body }) => {
+      const match = /^ {0,8}Total optimization steps = ([\d,]+)\s*$/.exec(body);
+      return match === null ? undefined : { total: Number((match[1] ?? "").replaceAll(",", "")), unit: "step" };
+    },
+  },
+  {
+    // LLaMA-Factory 0.8+, trainer_log.jsonl; its times are str(timedelta)
+    key: "llama-factory",
+    trigger: '"current_steps"',
+    read: ({ body }) => readLlamaFactory(body),
+  },
+];
+
+function* dictPairs(text: string): Generator<readonly [string, string]> {
+  for (const match of text.matchAll(dictPair)) yield [match[2] ?? "", match[4] ?? ""];
+}
+
+const llamaFactoryNames: Readonly<Record<string, string>> = { throughput: "tokens_per_s", percentage: "percent" };
+
+function readLlamaFactory(body: string): FormatReading | undefined {
+  const counts = /^\{"current_steps": (\d+), "total_steps": (\d+), .*\}\s*$/.exec(body);
+  if (counts === null) return undefined;
+  const pairs = [...dictPairs(body)].filter(([name]) => name !== "current_steps" && name !== "total_steps");
+  const time = (key: string): number | undefined => {
+    const text = new RegExp(`"${key}": "([^"]{1,40})"`).exec(body)?.[1];
+    return text === undefined ? undefined : parseDuration(text);
+  };
+  return present({
+    done: Number(counts[1]),
+    total: Number(counts[2]),
+    unit: "step",
+    elapsed_s: time("elapsed_time"),
+    eta_s: time("remaining_time"),
+    metrics: readMetrics(
+      pairs.map(([name, value]): readonly [string, string] => [llamaFactoryNames[name] ?? name, value]),
+    ),
+  });
+}

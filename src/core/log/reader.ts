@@ -1,0 +1,133 @@
+import type { ProgressHint } from "../session/definition";
+import { FailureFinder } from "./failures/finder";
+import { progressFormats } from "./formats/all";
+import { hintFormat } from "./formats/hint";
+import type { FormatMemory, FormatReading, ProgressFormat } from "./formats/format";
+import { cleanText, LineSplitter, type Piece } from "./lines";
+import { peelPrefixes, type PeeledLine } from "./prefixes";
+import type { LogVerdict, ProgressReading, Reading } from "./reading";
+
+/** Text that rules and formats look at; the rest of a longer segment is not searched. */
+const searchedText = 16_384;
+
+/** How to read a log. */
+export interface LogReaderOptions {
+  /** Where in the file the first byte stands. */
+  readonly offset?: number;
+  /** What the session file says about progress. An unusable pattern throws an `ExpectedError`. */
+  readonly hint?: ProgressHint;
+}
+
+/**
+ * Reads a log as it comes, in chunks of any size: progress, metrics, failures. Where the chunks are cut never shows in
+ * the readings. Never throws on what a log holds.
+ */
+export class LogReader {
+  readonly #lines: LineSplitter;
+  readonly #failures = new FailureFinder();
+  readonly #formats: readonly ProgressFormat[];
+  readonly #total: number | undefined;
+  #memory: FormatMemory = { fetching: false, evaluating: false, gpuColumns: [] };
+
+  constructor(options: LogReaderOptions = {}) {
+    this.#lines = new LineSplitter(options.offset ?? 0);
+    const own = options.hint?.pattern;
+    this.#formats = own === undefined ? progressFormats : [hintFormat(own), ...progressFormats];
+    this.#total = options.hint?.total;
+  }
+
+  /** Readings of everything that these bytes complete: lines ended by `\n`, segments ended by `\r`. */
+  push(bytes: Uint8Array): readonly Reading[] {
+    const readings: Reading[] = [];
+    this.#lines.push(bytes, (piece) => {
+      this.#read(piece, readings);
+    });
+    return readings;
+  }
+
+  /** Ends the unfinished line and all that waits for more, as when the job has ended. */
+  flush(): readonly Reading[] {
+    const readings: Reading[] = [];
+    const piece = this.#lines.flush();
+    if (piece !== undefined) this.#read(piece, readings);
+    readings.push(...this.#failures.settle());
+    return readings;
+  }
+
+  /**
+   * Failures that are complete but were held back because a next line might belong to them (the end of a traceback).
+   * Call it when the log has been quiet for a moment; reading goes on afterwards as before.
+   */
+  settle(): readonly Reading[] {
+    return this.#failures.settle();
+  }
+
+  /** The progress of the unfinished last line: a bar that never ends a line. Changes nothing. */
+  peek(): ProgressReading | undefined {
+    const piece = this.#lines.peek();
+    if (piece === undefined) return undefined;
+    const text = cleanText(piece.bytes).slice(0, searchedText);
+    return this.#progress(piece, peelPrefixes(text), { ...this.#memory })?.reading;
+  }
+
+  /** What everything read so far says about the job. */
+  verdict(): LogVerdict {
+    return this.#failures.verdict();
+  }
+
+  #read(piece: Piece, into: Reading[]): void {
+    if (piece.bytes.length === 0) {
+      if (piece.segment === 0) this.#look(piece, "", { source: "", body: "", level: "", record: false }, into);
+      return;
+    }
+    const text = cleanText(piece.bytes).slice(0, searchedText);
+    const peeled = peelPrefixes(text);
+    const progress = this.#progress(piece, peeled, this.#memory);
+    if (progress !== undefined) {
+      into.push(progress.reading);
+      if (progress.rest === undefined) return;
+      const rest = peelPrefixes(progress.rest);
+      this.#look(piece, progress.rest, { ...rest, source: joined(peeled.source, rest.source) }, into);
+      return;
+    }
+    this.#look(piece, text, peeled, into);
+  }
+
+  #look(piece: Piece, text: string, peeled: PeeledLine, into: Reading[]): void {
+    const { line, segment, lineOffset, endOffset } = piece;
+    into.push(...this.#failures.look(peeled, { line, segment, offset: lineOffset, endOffset, text }));
+  }
+
+  #progress(
+    piece: Piece,
+    peeled: PeeledLine,
+    memory: FormatMemory,
+  ): { reading: ProgressReading; rest: string | undefined } | undefined {
+    for (const format of this.#formats) {
+      if (!peeled.body.includes(format.trigger)) continue;
+      const found = format.read(peeled, memory);
+      if (found !== undefined) return { reading: this.#reading(piece, peeled, format.key, found), rest: found.rest };
+    }
+    return undefined;
+  }
+
+  #reading(piece: Piece, peeled: PeeledLine, format: string, found: FormatReading): ProgressReading {
+    const { rest: _rest, role, ...fields } = found;
+    const total = fields.total ?? (role === undefined && fields.done !== undefined ? this.#total : undefined);
+    return {
+      kind: "progress",
+      line: piece.line,
+      segment: piece.segment,
+      offset: piece.lineOffset,
+      format,
+      ...fields,
+      ...(total === undefined ? {} : { total }),
+      role: role ?? "main",
+      source: peeled.source,
+    };
+  }
+}
+
+function joined(first: string, second: string): string {
+  return first === "" || second === "" ? first + second : `${first} ${second}`;
+}
