@@ -95,14 +95,15 @@ class Filler {
 
   /** The text with its placeholders filled in; undefined if that cannot be done. */
   text(node: TreeNode, path: KeyPath, own: ReadonlySet<string>): string | undefined {
-    let wrong = false;
+    const unknown: string[] = [];
     let nth = -1;
-    const filled = String(node.value).replace(placeholder, (whole, name: string) => {
+    if (typeof node.value !== "string") return undefined;
+    const filled = node.value.replace(placeholder, (whole, name: string) => {
       nth++;
       if (own.has(name)) return whole;
       const value = this.#vars.get(name);
       if (value !== undefined) return value;
-      wrong = true;
+      unknown.push(name);
       const known = this.#vars.has(name);
       const near = didYouMean(name, this.#vars.keys());
       const hint = near === undefined ? "" : ` Did you mean \`{{${near}}}\`?`;
@@ -112,7 +113,7 @@ class Filler {
       this.#problems.addBroken("placeholder", path, this.#place(node.range, nth), message);
       return whole;
     });
-    if (filled.length <= mostCharacters) return wrong ? undefined : filled;
+    if (filled.length <= mostCharacters) return unknown.length > 0 ? undefined : filled;
     this.#problems.addBroken("unsafe", path, node.range, "The text is too long once its placeholders are filled in.");
     return undefined;
   }

@@ -17,6 +17,12 @@ export interface TreeEntry {
   readonly node: TreeNode;
 }
 
+/** What could be read of a text. `garbled`: after a syntax error the rest may have been read as something else. */
+export interface ReadTree {
+  readonly root: TreeNode | undefined;
+  readonly garbled: boolean;
+}
+
 /** Far above any session file, far below what hurts. */
 const mostCharacters = 1_000_000;
 const mostNodes = 50_000;
@@ -30,17 +36,18 @@ class Refusal extends Error {}
  * undefined if that is nothing. Never throws: files that blow up (aliases of aliases, thousands of brackets) are an
  * error as well.
  */
-export function readTree(text: string, problems: SessionProblems): TreeNode | undefined {
-  const whole = { from: 0, to: Math.min(text.length, 1) };
-  const refuse = (message: string): undefined => {
-    problems.add({ severity: "error", code: "unsafe", message, range: whole });
+export function readTree(text: string, problems: SessionProblems): ReadTree {
+  const refuse = (message: string): ReadTree => {
+    problems.add({ severity: "error", code: "unsafe", message, range: { from: 0, to: Math.min(text.length, 1) } });
+    return { root: undefined, garbled: true };
   };
   if (text.length > mostCharacters) return refuse("The file is too large for a session file (1 MB at most).");
   try {
     // Duplicate keys are found here, where their place is known; the library compares each key with each other.
     const document = parseDocument(text, { merge: true, uniqueKeys: false, prettyErrors: false, logLevel: "silent" });
     for (const error of document.errors) problems.add(syntaxProblem(text, error));
-    return document.contents === null ? undefined : new TreeBuilder(text, document, problems).root();
+    const root = document.contents === null ? undefined : new TreeBuilder(text, document, problems).root();
+    return { root, garbled: document.errors.length > 0 };
   } catch (error) {
     if (error instanceof Refusal) return refuse(error.message);
     // The library recurses; a stack overflow is the one thing that it throws for a text.
@@ -109,8 +116,10 @@ class TreeBuilder {
   #addEntry(entries: Map<string, TreeEntry>, pair: Pair, name: string | undefined, path: KeyPath): void {
     const keyRange = this.#rangeOf(pair.key, { from: 0, to: 0 });
     if (name === undefined) {
-      const braces = this.#text.startsWith("{{", keyRange.from - 1);
-      this.#problems.addBroken("syntax", path, keyRange, braces ? quotesNeeded : "A key must be a plain name.");
+      this.#problems.addBroken("syntax", path, keyRange, "A key must be a plain name.");
+    } else if (isMap(pair.value) && this.#text.startsWith("{{", this.#rangeOf(pair.value, keyRange).from)) {
+      const range = this.#rangeOf(pair.value, keyRange);
+      this.#problems.addBroken("syntax", [...path, name], range, quotesNeeded);
     } else if (name === "__proto__") {
       this.#problems.addBroken("unsafe", [...path, name], keyRange, "`__proto__` cannot be a name.");
     } else if (entries.has(name)) {

@@ -18,17 +18,20 @@ export function validateSession(root: TreeNode, problems: SessionProblems): Sess
   for (let round = 0; round < mostRounds; round++) {
     const result = sessionSchema.safeParse(input);
     if (result.success) return result.data;
-    for (const issue of result.error.issues.flatMap((one) => flatten(one, []))) {
-      const path = reported(issue, root, problems);
-      if (path.length === 0) return undefined;
-      remove(input, path);
+    for (const placed of result.error.issues.flatMap((one) => flatten(one, []))) {
+      const wrong = reported(placed, root, problems);
+      if (wrong.some((path) => path.length === 0)) return undefined;
+      for (const path of wrong) remove(input, path);
     }
   }
   return undefined;
 }
 
 type Issue = z.core.$ZodIssue;
-type PlacedIssue = Issue & { readonly path: (string | number)[] };
+interface PlacedIssue {
+  readonly issue: Issue;
+  readonly path: KeyPath;
+}
 
 /** Issues with whole paths; of a union only the alternative that the writer most likely meant. */
 function flatten(issue: Issue, before: KeyPath): PlacedIssue[] {
@@ -41,39 +44,40 @@ function flatten(issue: Issue, before: KeyPath): PlacedIssue[] {
     const [only] = issue.errors.length > 1 && formed ? formed : [];
     if (only && only.code !== "invalid_value") return flatten(only, path);
   }
-  return [{ ...issue, path }];
+  return [{ issue, path }];
 }
 
 function isInside(issue: Issue): boolean {
   return issue.path.length > 0 || issue.code === "unrecognized_keys";
 }
 
-/** Says what the issue is and returns the path of what must go for the rest to be valid. */
-function reported(issue: PlacedIssue, root: TreeNode, problems: SessionProblems): KeyPath {
-  const { path } = issue;
+/** Says what the issue is and returns the paths of what must go for the rest to be valid. */
+function reported({ issue, path }: PlacedIssue, root: TreeNode, problems: SessionProblems): KeyPath[] {
   if (issue.code === "unrecognized_keys") {
-    for (const key of issue.keys) reportUnknown([...path, key], root, problems);
-    // One at a time keeps the paths valid; the next round brings the others.
-    return [...path, issue.keys[0] ?? ""];
+    const unknown = issue.keys.map((key) => [...path, key]);
+    for (const one of unknown) reportUnknown(one, root, problems);
+    return unknown;
   }
   const node = nodeAt(root, path);
   if (node === undefined) {
     const parent = path.slice(0, -1);
     const message = `\`${String(path.at(-1))}\` is missing.`;
     problems.addBroken("schema", path, keyRangeAt(root, parent), message);
-    return parent;
+    return [parent];
   }
   // A list with a wrong item goes as a whole: half a list of GPUs is not what was asked for.
   const cut = path.findIndex((key) => typeof key === "number");
   const removed = cut < 0 ? path : path.slice(0, cut);
   const empty = node.value === null;
   const name = String(removed.at(-1) ?? "The file");
-  const message = empty ? `\`${name}\` has no value: it must be ${words(issue)}.` : `\`${name}\` must be ${words(issue)}.`;
+  const message = empty
+    ? `\`${name}\` has no value: it must be ${words(issue)}.`
+    : `\`${name}\` must be ${words(issue)}.`;
   problems.addBroken("schema", path, empty ? keyRangeAt(root, path) : node.range, message);
-  return removed;
+  return [removed];
 }
 
-function words(issue: PlacedIssue): string {
+function words(issue: Issue): string {
   return issue.message === "Invalid input" ? "of another kind" : issue.message;
 }
 
@@ -81,7 +85,8 @@ function reportUnknown(path: KeyPath, root: TreeNode, problems: SessionProblems)
   const key = String(path.at(-1));
   const known = keysOf(sessionSchema, path.slice(0, -1));
   const near = didYouMean(key, known);
-  const hint = near === undefined ? ` Known keys: ${known.map((one) => `\`${one}\``).join(", ")}.` : ` Did you mean \`${near}\`?`;
+  const hint =
+    near === undefined ? ` Known keys: ${known.map((one) => `\`${one}\``).join(", ")}.` : ` Did you mean \`${near}\`?`;
   problems.add({
     severity: "warning",
     code: "unknown-key",
@@ -114,10 +119,9 @@ function keysOf(schema: z.core.$ZodType, path: KeyPath): string[] {
 }
 
 function remove(input: unknown, path: KeyPath): void {
-  const parent = path.slice(0, -1).reduce<unknown>(
-    (value, key) => (isRecord(value) ? value[String(key)] : undefined),
-    input,
-  );
+  const parent = path
+    .slice(0, -1)
+    .reduce<unknown>((value, key) => (isRecord(value) ? value[String(key)] : undefined), input);
   if (isRecord(parent)) Reflect.deleteProperty(parent, String(path.at(-1)));
 }
 
