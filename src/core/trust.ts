@@ -30,4 +30,6 @@ export interface TrustedKeys {
   lines(): readonly string[];
   /** Keeps a line for this and later windows. */
   remember(line: string): Promise<void>;
+  /** How a person takes a line out again, in plain words; ends the message about a changed key. */
+  readonly removal?: string;
 }

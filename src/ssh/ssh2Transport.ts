@@ -1,0 +1,236 @@
+import type { Client, ClientChannel } from "ssh2";
+import { ConnectError, ExpectedError, messageOf } from "../core/errors";
+import { Emitter } from "../core/lifecycle";
+import type { Channel, Clock, Logger, Transport } from "../core/ports";
+import { Ssh2Channel } from "./ssh2Channel";
+
+/** What a transport needs to know of its surroundings. */
+export interface Ssh2TransportOptions {
+  readonly label: string;
+  readonly isTrusted: () => boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called once when the link is no longer wanted or is gone: lets go of jump hosts and proxies. */
+  readonly release: () => void;
+  /** New session keys after so many bytes; 1 GiB (RFC 4253, 9). */
+  readonly rekeyBytes?: number;
+}
+
+const openLimitMs = 10_000;
+const queueLimitMs = 30_000;
+/** OpenSSH allows 10 sessions a connection (MaxSessions); some are left for channels that are still being closed. */
+const maxChannels = 8;
+const rekeyMs = 3_600_000;
+
+/** Commands over an ssh2 client that has logged in. Takes the client over: disposing ends it. */
+export class Ssh2Transport implements Transport {
+  readonly label: string;
+  readonly #client: Client;
+  readonly #options: Ssh2TransportOptions;
+  readonly #closed = new Emitter<string>();
+  readonly onDidClose = this.#closed.event;
+  readonly #channels = new Set<Ssh2Channel>();
+  readonly #waiting: (() => void)[] = [];
+  /** Aborted when the link is gone or let go; the reason is an ExpectedError. */
+  readonly #gone = new AbortController();
+  #opening = 0;
+  #bytes = 0;
+
+  constructor(client: Client, options: Ssh2TransportOptions) {
+    this.label = options.label;
+    this.#client = client;
+    this.#options = options;
+    client.on("error", (error) => {
+      // An agent's refusal is told as an error of the client, and ends nothing.
+      if (error.level !== "agent") this.#lose(lossOf(error));
+    });
+    client.on("end", () => {
+      this.#lose("the host closed the connection");
+    });
+    client.on("close", () => {
+      this.#lose("the connection was cut");
+    });
+    void this.#rekeyHourly();
+  }
+
+  async open(command: string, signal?: AbortSignal): Promise<Channel> {
+    if (!this.#options.isTrusted()) {
+      throw new ConnectError("untrusted", `Nothing is run on ${this.label}: the workspace is in Restricted Mode.`);
+    }
+    signal?.throwIfAborted();
+    await this.#turn(signal);
+    try {
+      const channel = new Ssh2Channel(await this.#openInTime(command, signal), {
+        counted: (bytes) => {
+          this.#count(bytes);
+        },
+        closed: (closed) => {
+          this.#channels.delete(closed);
+          this.#waiting.shift()?.();
+        },
+      });
+      this.#channels.add(channel);
+      const close = (): void => {
+        channel.close();
+      };
+      signal?.addEventListener("abort", close, { once: true });
+      void channel.exit.then(() => signal?.removeEventListener("abort", close));
+      if (this.#gone.signal.aborted) channel.finish();
+      return channel;
+    } finally {
+      this.#opening--;
+      if (this.#hasRoom()) this.#waiting.shift()?.();
+    }
+  }
+
+  dispose(): void {
+    this.#closed.dispose();
+    this.#lose("disconnected");
+  }
+
+  #hasRoom(): boolean {
+    return this.#channels.size + this.#opening < maxChannels;
+  }
+
+  /** Takes a place among the channels, waiting for one to be given back where all are in use. */
+  async #turn(signal: AbortSignal | undefined): Promise<void> {
+    this.#gone.signal.throwIfAborted();
+    while (!this.#hasRoom()) {
+      const over = new AbortController();
+      let mine: () => void = () => undefined;
+      const room = new Promise<void>((resolve) => {
+        mine = resolve;
+        this.#waiting.push(resolve);
+      });
+      try {
+        const late = this.#options.clock.sleep(queueLimitMs, over.signal).then(() => {
+          throw new ExpectedError(`All ${maxChannels} channels to ${this.label} are in use.`);
+        });
+        await Promise.race([room, late, rejected(this.#gone.signal, over.signal), rejected(signal, over.signal)]);
+      } catch (error) {
+        over.abort();
+        const index = this.#waiting.indexOf(mine);
+        if (index >= 0) this.#waiting.splice(index, 1);
+        else this.#waiting.shift()?.(); // Was called and cannot come: the next one may.
+        throw error;
+      }
+      over.abort();
+    }
+    this.#opening++;
+  }
+
+  /** A half-open link never answers: the wait is bounded, and then the whole link is given up. */
+  async #openInTime(command: string, signal: AbortSignal | undefined): Promise<ClientChannel> {
+    const over = new AbortController();
+    const opened = this.#exec(command);
+    const late = this.#options.clock.sleep(openLimitMs, over.signal).then(() => {
+      const cause = "the host did not answer for 10 s";
+      this.#lose(cause);
+      throw new ExpectedError(`The connection to ${this.label} is lost: ${cause}.`);
+    });
+    try {
+      return await Promise.race([
+        opened,
+        late,
+        rejected(this.#gone.signal, over.signal),
+        rejected(signal, over.signal),
+      ]);
+    } catch (error) {
+      // Whoever asked does not wait any more; what opens after that must not stay open.
+      opened.then(abandon, () => undefined);
+      throw error;
+    } finally {
+      over.abort();
+    }
+  }
+
+  #exec(command: string): Promise<ClientChannel> {
+    return new Promise((resolve, reject) => {
+      try {
+        this.#client.exec(command, (error, stream) => {
+          if (error === undefined) resolve(stream);
+          else reject(this.#refusal(error));
+        });
+      } catch (error) {
+        reject(this.#refusal(error));
+      }
+    });
+  }
+
+  #refusal(error: unknown): ExpectedError {
+    const message = messageOf(error);
+    if (!message.includes("Channel open failure")) {
+      return new ExpectedError(`${this.label} did not run the command: ${message}.`, { cause: error });
+    }
+    const open = this.#channels.size;
+    return new ExpectedError(
+      `${this.label} allows no further channel beside the ${open} open now (MaxSessions of its SSH server).`,
+      { cause: error },
+    );
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes < (this.#options.rekeyBytes ?? 1 << 30)) return;
+    this.#bytes = 0;
+    this.#rekey();
+  }
+
+  async #rekeyHourly(): Promise<void> {
+    try {
+      for (;;) {
+        await this.#options.clock.sleep(rekeyMs, this.#gone.signal);
+        this.#rekey();
+      }
+    } catch {
+      // The link is gone.
+    }
+  }
+
+  /** ssh2 answers the host's wish for new keys but never has one itself; only its inner protocol object can ask. */
+  #rekey(): void {
+    const protocol: unknown = Reflect.get(this.#client, "_protocol");
+    if (typeof protocol !== "object" || protocol === null) return;
+    const rekey: unknown = Reflect.get(protocol, "rekey");
+    if (typeof rekey === "function") Reflect.apply(rekey, protocol, []);
+    this.#options.logger.debug(`${this.label}: new session keys asked for`);
+  }
+
+  #lose(cause: string): void {
+    if (this.#gone.signal.aborted) return;
+    this.#gone.abort(new ExpectedError(`The connection to ${this.label} is lost: ${cause}.`));
+    this.#client.end();
+    this.#options.release();
+    this.#closed.fire(cause);
+    // After ssh2 has handed on what it still had.
+    setImmediate(() => {
+      for (const channel of [...this.#channels]) channel.finish();
+    });
+  }
+}
+
+function abandon(stream: ClientChannel): void {
+  stream.on("error", () => undefined);
+  stream.stderr.on("error", () => undefined);
+  stream.resume();
+  stream.stderr.resume();
+  stream.close();
+}
+
+/** Rejects with the signal's reason when it aborts; forgotten when `over` aborts. */
+function rejected(signal: AbortSignal | undefined, over: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal === undefined) return;
+    const aborted = (): void => {
+      reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
+    };
+    if (signal.aborted) aborted();
+    else signal.addEventListener("abort", aborted, { signal: over });
+  });
+}
+
+function lossOf(error: Error & { level?: string }): string {
+  if (error.message === "Keepalive timeout") return "the host did not answer for a minute";
+  if (error.level === "client-socket") return `the network connection broke (${messageOf(error)})`;
+  return messageOf(error);
+}

@@ -1,0 +1,116 @@
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+
+export interface SshdOptions {
+  /** More lines for sshd_config; the first line of a keyword wins, and these come first. */
+  readonly config?: readonly string[];
+}
+
+/** A real OpenSSH server on 127.0.0.1, for one test. Keys are made anew each time; logging in works with `userKeyFile`. */
+export interface Sshd {
+  readonly port: number;
+  /** The account that may log in: the one that runs the tests. */
+  readonly user: string;
+  readonly hostKeyFile: string;
+  readonly userKeyFile: string;
+  /** The host's present key, as a line of known_hosts. */
+  readonly knownHostsLine: string;
+  /** Its own temporary folder, removed by `stop`; put what the test needs into it. */
+  readonly folder: string;
+  stop(): Promise<void>;
+  restartWithNewHostKey(): Promise<void>;
+}
+
+/** Starts sshd (`apt-get install openssh-server`). Needs no other set-up, as root or not. */
+export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
+  const binary = "/usr/sbin/sshd";
+  if (!existsSync(binary))
+    throw new Error(`These tests need a real SSH server: ${binary} is missing (package openssh-server).`);
+  const user = userInfo();
+  if (user.uid === 0) mkdirSync("/run/sshd", { recursive: true });
+  const folder = mkdtempSync(join(tmpdir(), "sshd-"));
+  const hostKeyFile = join(folder, "host_key");
+  const userKeyFile = join(folder, "user_key");
+  makeKey(hostKeyFile);
+  makeKey(userKeyFile);
+  const port = await freePort();
+  const config = join(folder, "sshd_config");
+  writeFileSync(
+    config,
+    [
+      ...(options.config ?? []),
+      `Port ${port}`,
+      "ListenAddress 127.0.0.1",
+      `HostKey ${hostKeyFile}`,
+      `AuthorizedKeysFile ${userKeyFile}.pub`,
+      `PidFile ${join(folder, "pid")}`,
+      "StrictModes no",
+      "UsePAM no",
+      "PermitRootLogin yes",
+      "PasswordAuthentication no",
+      "KbdInteractiveAuthentication no",
+      "UseDNS no",
+      "",
+    ].join("\n"),
+  );
+  let server = await listen(binary, config);
+  return {
+    port,
+    user: user.username,
+    hostKeyFile,
+    userKeyFile,
+    folder,
+    get knownHostsLine() {
+      return `[127.0.0.1]:${port} ${readFileSync(`${hostKeyFile}.pub`, "utf8").split(" ").slice(0, 2).join(" ")}`;
+    },
+    stop: async () => {
+      await end(server);
+      rmSync(folder, { recursive: true, force: true });
+    },
+    restartWithNewHostKey: async () => {
+      await end(server);
+      rmSync(hostKeyFile);
+      makeKey(hostKeyFile);
+      server = await listen(binary, config);
+    },
+  };
+}
+
+/** An unencrypted key pair at `file` and `file.pub`, or an encrypted one. */
+export function makeKey(file: string, passphrase = "", type = "ed25519"): void {
+  execFileSync("ssh-keygen", ["-q", "-t", type, "-N", passphrase, "-C", "test@client", "-f", file], { input: "y\n" });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** In the foreground and in a process group of its own, so that its sessions can be ended with it. */
+function listen(binary: string, config: string): Promise<ChildProcess> {
+  const child = spawn(binary, ["-D", "-e", "-f", config], { detached: true, stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  return new Promise((resolve, reject) => {
+    child.stderr.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes("Server listening on")) resolve(child);
+    });
+    child.on("exit", (code) => {
+      reject(new Error(`sshd ended with ${code ?? "a signal"}: ${said}`));
+    });
+    child.on("error", reject);
+  });
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  process.kill(-child.pid, "SIGTERM");
+  await gone;
+}
