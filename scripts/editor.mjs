@@ -53,7 +53,16 @@ const npm = (cwd, ...args) =>
  * @param {(line: string) => void} log
  * @returns {Promise<{ node: string, serverMain: string, version: string }>}
  */
-export async function ensureEditor(version, log = console.error) {
+export function ensureEditor(version, log = console.error) {
+  const under = underWay.get(version) ?? makeSure(version, log);
+  underWay.set(version, under);
+  return under;
+}
+
+/** Two askers in one process share one install. */
+const underWay = new Map();
+
+async function makeSure(version, log) {
   const edition = editions[version];
   if (edition === undefined) throw new Error(`There is no served VS Code ${version} here.`);
   if (process.platform !== "linux") throw new Error("The served VS Code is for Linux; use the desktop editor here.");

@@ -19,9 +19,9 @@ try {
   const files = filesBelow("test/host", ".test.ts").map((file) => `./${relative(folder, resolve(file))}`);
   // Written beside the bundle, so that its imports are found from where it lies.
   const entry = `${folder}/entry.ts`;
-  const suite = relative(folder, resolve("test/rig/suite.ts"));
+  const own = relative(folder, resolve("test/host/index.ts"));
   const imports = files.map((file) => `import ${JSON.stringify(file)};`).join("\n");
-  await writeFile(entry, `${imports}\nexport { runCases as run } from ${JSON.stringify(suite)};\n`);
+  await writeFile(entry, `${imports}\nexport { run } from ${JSON.stringify(own)};\n`);
   await build({
     entryPoints: [entry],
     outfile: index,

@@ -55,7 +55,7 @@ const quiet = {
   "window.menuBarVisibility": "compact",
   "chat.disableAIFeatures": true,
   "git.enabled": false,
-  "security.workspace.trust.banner": "never",
+  "security.workspace.trust.startupPrompt": "always",
 };
 
 const running = new Set<{ readonly child: ChildProcess; readonly home: string }>();

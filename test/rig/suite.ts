@@ -21,13 +21,6 @@ export function it(name: string, body: () => Promise<void> | void): void {
   cases.push({ name: [...path, name].join(" › "), body });
 }
 
-/** Ends a case as skipped; the reason is in the report. */
-export function skip(reason: string): never {
-  throw new Skipped(reason);
-}
-
-class Skipped extends Error {}
-
 const longest = 60_000;
 
 /** Runs all cases one after the other; rejects if any failed. Results go to the console and to the report file. */
@@ -37,12 +30,10 @@ export async function runCases(): Promise<void> {
     const began = performance.now();
     const problem = await outcome(body);
     const milliseconds = Math.round(performance.now() - began);
-    const skipped = problem instanceof Skipped;
-    const status = problem === undefined ? "passed" : skipped ? "skipped" : "failed";
-    if (status === "failed") failed += 1;
-    const note =
-      problem === undefined ? "" : skipped ? ` # SKIP ${problem.message}` : `\n${problem.stack ?? problem.message}`;
-    console.log(`${status === "failed" ? "not ok" : "ok"} ${index + 1} - ${name} (${milliseconds} ms)${note}`);
+    const status = problem === undefined ? "passed" : "failed";
+    if (problem !== undefined) failed += 1;
+    const note = problem === undefined ? "" : `\n${problem.stack ?? problem.message}`;
+    console.log(`${problem === undefined ? "ok" : "not ok"} ${index + 1} - ${name} (${milliseconds} ms)${note}`);
     report({ name, status, milliseconds, ...(problem === undefined ? {} : { message: problem.message }) });
   }
   if (failed > 0) throw new Error(`${failed} of ${cases.length} failed`);
