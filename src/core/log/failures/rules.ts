@@ -1,10 +1,29 @@
 import { deprecatedRules } from "./deprecated";
+import { distributedRules, schedulerRules } from "./distributed";
+import { gpuRules } from "./gpu";
+import { hubRules } from "./hub";
+import { networkRules } from "./network";
 import { processRules } from "./processes";
 import { pythonRules } from "./python";
 import type { FailureRule } from "./rule";
+import { environmentRules, servingRules } from "./serving";
 import { shellRules } from "./shell";
+import { storageRules } from "./storage";
 
-const all: readonly FailureRule[] = [...deprecatedRules, ...shellRules, ...processRules, ...pythonRules];
+const all: readonly FailureRule[] = [
+  ...deprecatedRules,
+  ...environmentRules,
+  ...shellRules,
+  ...schedulerRules,
+  ...processRules,
+  ...storageRules,
+  ...gpuRules,
+  ...hubRules,
+  ...distributedRules,
+  ...servingRules,
+  ...networkRules,
+  ...pythonRules,
+];
 
 /** Rules for lines, in the order they are tried: the first that fits wins. */
 export const lineRules: readonly FailureRule[] = all.filter((rule) => rule.scope !== "exception");
