@@ -246,6 +246,16 @@ export class ServedEditor {
       .click();
   }
 
+  /** Agrees to a modal dialog by its first button; false if none is open. */
+  async confirm(): Promise<boolean> {
+    const button = this.page
+      .locator(".monaco-dialog-box .monaco-button, .monaco-dialog-box .monaco-text-button")
+      .first();
+    if ((await button.count()) === 0) return false;
+    await button.click();
+    return true;
+  }
+
   /** Answers the trust dialog. */
   async trust(yes = true): Promise<void> {
     await this.press(yes ? "Yes, I trust the authors" : "No, I don't trust the authors");
