@@ -44,10 +44,10 @@ module.exports = {
     error("no-cycles", {}, { circular: true }),
     error("node-stays-out", { path: "^src/(core|host|protocol|views|commands|webview)/" }, { dependencyTypes: ["core"] }),
     error("only-ssh-reads-host-scripts", { path: "^src/", pathNot: "^src/(ssh|host)/" }, { path: "^src/host/" }),
-    error("views-are-apart", { path: "^src/views/([^/]+)" }, { path: "^src/views/", pathNot: "^src/views/($1|shared/)" }),
-    error("commands-are-apart", { path: "^src/commands/(?!index)([^/]+)" }, { path: "^src/commands/", pathNot: "^src/commands/($1|context)" }),
+    error("views-are-apart", { path: "^src/views/(?!shared)([^/]+)" }, { path: "^src/views/", pathNot: "^src/views/($1|shared/)" }),
+    error("commands-are-apart", { path: "^src/commands/(?!index|shared)([^/]+)" }, { path: "^src/commands/", pathNot: "^src/commands/($1|shared/)" }),
     error("entry-is-not-imported", {}, { path: "^src/(extension|server/main|webview/main)\\.ts$" }),
-    error("settings-and-output-are-injected", { path: "^src/", pathNot: "^src/extension\\.ts$" }, { path: "^src/(settings|output)\\.ts$" }),
+    error("root-files-are-the-entrys", { path: "^src/", pathNot: "^src/[^/]+\\.ts$" }, { path: "^src/[^/]+\\.ts$" }),
     error("not-from-tests", { path: "^src/" }, { path: "^(test|scripts)/" }),
   ],
   options: {

@@ -14,7 +14,7 @@ const chunks = {
   name: "chunks",
   setup(build) {
     build.onResolve({ filter: /^\.\// }, ({ path, kind, importer }) =>
-      kind === "dynamic-import" && importer.endsWith("extension.ts") && path in onDemand
+      kind === "dynamic-import" && /src\/[^/]+\.ts$/.test(importer) && path in onDemand
         ? { path: onDemand[path], external: true }
         : undefined,
     );

@@ -1,0 +1,39 @@
+import type { Launcher } from "../../core/launcher";
+import type { OpenSessions } from "../../core/openSessions";
+import type { SessionDefinition } from "../../core/session/definition";
+import type { MemberRef } from "../../core/session/events";
+import type { TreeNode } from "../../core/session/nodes";
+import type { SessionReader, SessionStore } from "../../core/session/store";
+import type { Clock } from "../../core/ports";
+
+/** What commands act with. Made by the entry. */
+export interface CommandContext {
+  readonly sessions: SessionReader;
+  readonly store: SessionStore;
+  readonly open: OpenSessions;
+  readonly launcher: Launcher;
+  readonly clock: Clock;
+  readonly isTrusted: () => boolean;
+  readonly files: SessionFiles;
+  readonly watches: Watches;
+  readonly showLog: (session: string, ref: MemberRef, offset?: number) => Promise<void>;
+  readonly showCharts: (node?: TreeNode) => void;
+  readonly openDemo: () => Promise<void>;
+  readonly showOutput: () => void;
+  /** Names of hosts in the user's SSH configuration, for the person to pick from. */
+  readonly sshHosts: () => Promise<readonly string[]>;
+}
+
+/** The session files behind open sessions. */
+export interface SessionFiles {
+  /** Replaces the text as one edit that can be undone, saves it, and takes it into the picture. */
+  edit(session: string, change: (text: string) => string | undefined): Promise<boolean>;
+  /** Opens the file, at a place if given. */
+  show(session: string, offset?: number): Promise<void>;
+}
+
+/** Logs that are watched without a session file; they come back with the workspace. */
+export interface Watches {
+  add(definition: SessionDefinition): Promise<string>;
+  remove(session: string): Promise<void>;
+}

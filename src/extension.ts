@@ -1,0 +1,202 @@
+import { appendFileSync } from "node:fs";
+import { hostname, userInfo } from "node:os";
+import { posix } from "node:path";
+import * as vscode from "vscode";
+import { registerCommands } from "./commands/index";
+import { createApproval } from "./commands/shared/approval";
+import type { CommandContext } from "./commands/shared/context";
+import { messageOf } from "./core/errors";
+import { FollowedLogs } from "./core/followedLogs";
+import { Launcher } from "./core/launcher";
+import { OpenSessions } from "./core/openSessions";
+import type { Clock } from "./core/ports";
+import { reportLines } from "./core/session/report";
+import { SessionStore } from "./core/session/store";
+import { createClock } from "./core/systemClock";
+import { DemoSession, demoSession, type DemoMode } from "./demoSession";
+import { LanguageSide } from "./languageSide";
+import { createOutput } from "./output";
+import { WorkspaceSessionFiles } from "./sessionFiles";
+import { readSettings } from "./settings";
+import { createSshSide, type SshSide } from "./sshSide";
+import { registerAlertsTree } from "./views/alertsTree";
+import { registerCharts } from "./views/charts";
+import { registerGpusTree } from "./views/gpusTree";
+import { registerNotifications } from "./views/notifications";
+import { registerRemoteLogs } from "./views/remoteLog";
+import { registerStagesTree } from "./views/stagesTree";
+import { registerStatusBar } from "./views/statusBar";
+import { WorkspaceWatches } from "./watches";
+
+/** The picture changes at most so often; sooner than this nobody sees a difference. */
+const coalesceMs = 200;
+
+/** What must be ended before the window closes, awaited. */
+let ending: (() => Promise<void>) | undefined;
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  const { channel, logger } = createOutput();
+  const clock = createClock({ now: () => Date.now(), after: afterMs });
+  const isTrusted = (): boolean => vscode.workspace.isTrusted;
+  const store = new SessionStore((run) => ({ dispose: afterMs(coalesceMs, run) }));
+  const logs = new FollowedLogs();
+  const open = new OpenSessions({ store, logs, clock, logger });
+  const ssh = createSshSide({ memory: context.globalState, clock, logger, isTrusted });
+  const approval = createApproval(context.globalState, (session) => session === demoSession);
+  const launchedFrom = `${userInfo().username}@${hostname()}`;
+  const opsOf = open.opsOf.bind(open);
+  const launcher = new Launcher({ store, opsOf, approval, isTrusted, clock, launchedFrom });
+  const language = new LanguageSide(context.asAbsolutePath("dist/server.js"), channel, logger);
+
+  const connectQuietly = (session: string): void => {
+    void connectKnownHosts(session, store, open, ssh);
+  };
+  const files = new WorkspaceSessionFiles(open, ssh.connector, logger, (session) => {
+    language.wake();
+    if (session !== demoSession) connectQuietly(session);
+  });
+  const demo = new DemoSession({ clock, logger, isTrusted }, open, files);
+  const watches = new WorkspaceWatches(open, ssh.connector, context.workspaceState, () => demo.close());
+  const remoteLogs = registerRemoteLogs({ sessions: store, logs, cures: (...of) => curesOf(store, ...of) });
+  const charts = registerCharts({ sessions: store, clock, extensionUri: context.extensionUri });
+  const commandContext: CommandContext = {
+    sessions: store,
+    store,
+    open,
+    launcher,
+    clock,
+    isTrusted,
+    files,
+    watches,
+    showLog: async (session, ref, offset) => {
+      await remoteLogs.show(session, ref.stage, ref.member, offset);
+    },
+    showCharts: (node) => {
+      charts.open(node);
+    },
+    openDemo: () => demo.open(),
+    showOutput: () => {
+      channel.show();
+    },
+    sshHosts: () => configuredHosts(),
+  };
+  context.subscriptions.push(
+    channel,
+    store,
+    logs,
+    open,
+    files,
+    remoteLogs,
+    charts,
+    registerStagesTree({ sessions: store, clock }),
+    registerGpusTree({ sessions: store, clock }),
+    registerAlertsTree({ sessions: store, clock }),
+    registerStatusBar({ sessions: store, clock }),
+    registerNotifications({ sessions: store, enabled: () => readSettings().notifications }),
+    registerCommands(commandContext, logger),
+    language.watchDocuments(),
+    store.onDidChange(() => {
+      void vscode.commands.executeCommand("setContext", "mlSession.hasSession", store.sessions.size > 0);
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      for (const session of store.sessions.keys()) connectQuietly(session);
+    }),
+  );
+  ending = async () => {
+    await demo.close();
+    await language.stop();
+  };
+  await files.loadAll();
+  for (const session of watches.restore()) connectQuietly(session);
+  await openAskedDemo(context, demo, store, clock);
+}
+
+export async function deactivate(): Promise<void> {
+  await ending?.();
+}
+
+function afterMs(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms);
+  return () => {
+    clearTimeout(timer);
+  };
+}
+
+/** Connects by itself only where the workspace is trusted, the user wants it, and the last login asked nothing. */
+async function connectKnownHosts(
+  session: string,
+  store: SessionStore,
+  open: OpenSessions,
+  ssh: SshSide,
+): Promise<void> {
+  if (!vscode.workspace.isTrusted || !readSettings().connectAutomatically) return;
+  for (const [name, host] of store.sessions.get(session)?.hosts ?? []) {
+    if (!ssh.asksNothing(host.definition)) continue;
+    // What comes of it stands in the tree.
+    await open.connect(session, name, false).catch(() => undefined);
+  }
+}
+
+function curesOf(
+  store: SessionStore,
+  session: string,
+  stage: string,
+  member: string,
+): readonly { title: string; command: string; arguments: readonly unknown[] }[] {
+  const found = store.sessions
+    .get(session)
+    ?.stages.get(stage)
+    ?.members.find((one) => one.name === member);
+  const node = { kind: "stage", session, stage, member };
+  return (found?.cures ?? []).map((cure) => ({
+    title: cure.title,
+    command: "mlSession.applyCure",
+    arguments: [node, cure.replacement],
+  }));
+}
+
+/** Plain names of the user's SSH configuration; patterns are no hosts one could pick. */
+async function configuredHosts(): Promise<readonly string[]> {
+  const home = vscode.Uri.file(posix.join(userInfo().homedir.replaceAll("\\", "/"), ".ssh/config"));
+  try {
+    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(home));
+    const names = text.split("\n").flatMap((line) => /^\s*Host\s+(.*)$/i.exec(line)?.[1]?.trim().split(/\s+/) ?? []);
+    return [...new Set(names.filter((name) => /^[\w.@-]+$/.test(name)))];
+  } catch {
+    return []; // no such file: there is nothing to pick from, and a name can be typed
+  }
+}
+
+/**
+ * `ML_SESSION_DEMO=ssh|memory` in the editor's environment opens the demo at the start (`npm run demo`);
+ * `ML_SESSION_DEMO_REPORT=FILE` writes what the product sees of it, a JSON line for each stage and GPU that changed.
+ */
+async function openAskedDemo(
+  context: vscode.ExtensionContext,
+  demo: DemoSession,
+  store: SessionStore,
+  clock: Clock,
+): Promise<void> {
+  const mode = process.env["ML_SESSION_DEMO"];
+  if (mode !== "ssh" && mode !== "memory") return;
+  const report = process.env["ML_SESSION_DEMO_REPORT"];
+  if (report !== undefined && report !== "") context.subscriptions.push(writeReport(report, mode, store, clock));
+  await demo.open(mode).catch((error: unknown) => {
+    void vscode.window.showErrorMessage(`The demo session could not be opened: ${messageOf(error)}`);
+  });
+}
+
+function writeReport(file: string, mode: DemoMode, store: SessionStore, clock: Clock): vscode.Disposable {
+  const written = new Map<string, string>();
+  return vscode.Disposable.from(
+    store.onDidChange(() => {
+      const lines: string[] = [];
+      for (const { key, line } of reportLines(store.sessions.values(), mode, clock.now())) {
+        const same = written.get(key) === JSON.stringify({ ...line, at: 0 });
+        if (!same) lines.push(JSON.stringify(line));
+        written.set(key, JSON.stringify({ ...line, at: 0 }));
+      }
+      if (lines.length > 0) appendFileSync(file, `${lines.join("\n")}\n`);
+    }),
+  );
+}

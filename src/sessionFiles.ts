@@ -1,0 +1,96 @@
+import * as vscode from "vscode";
+import type { SessionFiles } from "./commands/shared/context";
+import { combine, type Disposable } from "./core/lifecycle";
+import type { HostConnector, Logger } from "./core/ports";
+import type { OpenSessions } from "./core/openSessions";
+import { parseSessionFile } from "./core/session/sessionFile";
+
+const pattern = "**/{ml-session,ml-session.local}.yaml";
+/** More files than this in one window are no workspace of somebody's, but a checkout of fixtures. */
+const mostFiles = 50;
+
+/** Opens the workspace's session files as sessions, and keeps them in step with what is saved. */
+export class WorkspaceSessionFiles implements SessionFiles, Disposable {
+  readonly #open: OpenSessions;
+  readonly #connector: HostConnector;
+  readonly #logger: Logger;
+  readonly #onOpened: (session: string) => void;
+  readonly #watching: Disposable;
+  /** Session id → the file behind it, and what connects its hosts. */
+  readonly #behind = new Map<string, { readonly uri: vscode.Uri; readonly connector: HostConnector }>();
+
+  constructor(
+    open: OpenSessions,
+    connector: HostConnector,
+    logger: Logger,
+    /** Hears of each session that was not open before. */
+    onOpened: (session: string) => void,
+  ) {
+    this.#open = open;
+    this.#connector = connector;
+    this.#logger = logger;
+    this.#onOpened = onOpened;
+    const watcher = vscode.workspace.createFileSystemWatcher(pattern);
+    const load = (uri: vscode.Uri): void => void this.load(uri.toString(), uri, this.#connector);
+    this.#watching = combine(
+      watcher,
+      watcher.onDidCreate(load),
+      watcher.onDidChange(load),
+      watcher.onDidDelete((uri) => {
+        this.#open.close(uri.toString());
+      }),
+    );
+  }
+
+  /** Opens all session files of the workspace's folders. */
+  async loadAll(): Promise<number> {
+    const found = await vscode.workspace.findFiles(pattern, "**/{node_modules,.git}/**", mostFiles);
+    await Promise.all(found.map((uri) => this.load(uri.toString(), uri, this.#connector)));
+    return found.length;
+  }
+
+  /** Takes the file as it is saved into the picture. A file that says nothing usable leaves the old picture standing. */
+  async load(id: string, uri: vscode.Uri, connector: HostConnector): Promise<void> {
+    this.#behind.set(id, { uri, connector });
+    try {
+      const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
+      const { definition, problems } = parseSessionFile(text);
+      for (const { severity, message } of problems) this.#logger.debug(`${id}: ${severity}: ${message}`);
+      if (!definition) return;
+      const isNew = !this.#open.has(id);
+      this.#open.open(id, definition, connector);
+      if (isNew) this.#onOpened(id);
+    } catch (error) {
+      this.#logger.error(`${id} could not be read`, error);
+    }
+  }
+
+  async edit(session: string, change: (text: string) => string | undefined): Promise<boolean> {
+    const behind = this.#behind.get(session);
+    if (!behind) return false;
+    const { uri, connector } = behind;
+    const document = await vscode.workspace.openTextDocument(uri);
+    const before = document.getText();
+    const after = change(before);
+    if (after === undefined) return false;
+    if (after !== before) {
+      const edit = new vscode.WorkspaceEdit();
+      edit.replace(uri, new vscode.Range(document.positionAt(0), document.positionAt(before.length)), after);
+      if (!(await vscode.workspace.applyEdit(edit)) || !(await document.save())) return false;
+    }
+    await this.load(session, uri, connector);
+    return true;
+  }
+
+  async show(session: string, offset?: number): Promise<void> {
+    const uri = this.#behind.get(session)?.uri;
+    if (!uri) return;
+    const document = await vscode.workspace.openTextDocument(uri);
+    const at = document.positionAt(offset ?? 0);
+    await vscode.window.showTextDocument(document, { selection: new vscode.Range(at, at) });
+  }
+
+  dispose(): void {
+    this.#watching.dispose();
+  }
+}
