@@ -1,0 +1,99 @@
+import * as vscode from "vscode";
+import { combine, type Disposable } from "../../core/lifecycle";
+import type { FailureReading } from "../../core/log/reading";
+import type { LogMarks } from "../../core/session/logMarks";
+import { escapeMarkdown, plainLine } from "../../core/session/markdown";
+import { logRefOf, remoteLogScheme } from "../../core/session/remoteLogs";
+
+/** A change that was seen to help, as a command to run. */
+export interface OfferedCure {
+  readonly title: string;
+  readonly command: string;
+  readonly arguments: readonly unknown[];
+}
+
+/** The cures of a member's failure, the best first. */
+export type CuresOf = (session: string, stage: string, member: string) => readonly OfferedCure[];
+
+const source = "ML Session";
+const selector: vscode.DocumentSelector = { scheme: remoteLogScheme };
+
+/** Cause and remedy at the failing line: on hover, in the Problems panel, and as a quick fix. */
+export class FailureHelp implements Disposable {
+  readonly #problems = vscode.languages.createDiagnosticCollection("ml-session-log");
+  readonly #parts: Disposable;
+
+  constructor(marksOf: (document: vscode.TextDocument) => LogMarks, curesOf: CuresOf) {
+    this.#parts = combine(
+      this.#problems,
+      vscode.languages.registerHoverProvider(selector, {
+        provideHover: (document, { line }) => {
+          const marked = marksOf(document).failures.filter((mark) => mark.line === line);
+          if (marked.length === 0) return undefined;
+          return new vscode.Hover(marked.map(({ failure }) => explanation(failure)));
+        },
+      }),
+      vscode.languages.registerCodeActionsProvider(
+        selector,
+        { provideCodeActions: (document, _range, context) => actions(document, context, curesOf) },
+        { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
+      ),
+      vscode.workspace.onDidCloseTextDocument((document) => {
+        this.#problems.delete(document.uri);
+      }),
+    );
+  }
+
+  /** Brings the Problems panel up to date for one open log. */
+  report(document: vscode.TextDocument, marks: LogMarks): void {
+    this.#problems.set(
+      document.uri,
+      marks.failures
+        .filter(({ line }) => line < document.lineCount)
+        .map(({ line, failure }) => problem(document.lineAt(line).range, failure)),
+    );
+  }
+
+  dispose(): void {
+    this.#parts.dispose();
+  }
+}
+
+function problem(range: vscode.Range, failure: FailureReading): vscode.Diagnostic {
+  const severity = failure.severity === "error" ? vscode.DiagnosticSeverity.Error : vscode.DiagnosticSeverity.Warning;
+  const diagnostic = new vscode.Diagnostic(range, plainLine(failure.cause), severity);
+  diagnostic.source = source;
+  diagnostic.code = failure.failure;
+  return diagnostic;
+}
+
+/** What the problem itself does not say: the hover shows both. Not trusted: the words quote the host. */
+function explanation(failure: FailureReading): vscode.MarkdownString {
+  const again = failure.permanent ? "Trying again without a change cannot help." : "It may pass when tried again.";
+  return new vscode.MarkdownString(
+    [
+      `**${escapeMarkdown(failure.cause)}**`,
+      `**What helps:** ${escapeMarkdown(failure.remedy)}`,
+      `${again} Kind: ${escapeMarkdown(failure.failure)}`,
+    ].join("\n\n"),
+  );
+}
+
+function actions(
+  document: vscode.TextDocument,
+  context: vscode.CodeActionContext,
+  curesOf: CuresOf,
+): vscode.CodeAction[] {
+  const ref = logRefOf(document.uri.query);
+  const diagnostics = context.diagnostics.filter(
+    (d) => d.source === source && d.severity === vscode.DiagnosticSeverity.Error,
+  );
+  if (!ref || diagnostics.length === 0) return [];
+  return curesOf(ref.session, ref.stage, ref.member).map((cure, index) => {
+    const action = new vscode.CodeAction(plainLine(cure.title), vscode.CodeActionKind.QuickFix);
+    action.command = { command: cure.command, title: cure.title, arguments: [...cure.arguments] };
+    action.diagnostics = diagnostics;
+    action.isPreferred = index === 0;
+    return action;
+  });
+}
