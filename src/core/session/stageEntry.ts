@@ -1,3 +1,5 @@
+import { isExpected } from "../errors";
+import { hintFormat } from "../log/formats/hint";
 import type {
   DoneWhen,
   HostDefinition,
@@ -137,7 +139,7 @@ function progressOf(
   const fault = pattern === undefined ? undefined : patternFault(pattern);
   if (fault !== undefined) {
     const path = ["stages", name, "progress", "pattern"];
-    problems.addBroken("schema", path, rangeOf(root, path), `\`pattern\` ${fault}`);
+    problems.addBroken("schema", path, rangeOf(root, path), fault);
   }
   const usable = fault === undefined ? pattern : undefined;
   return {
@@ -146,17 +148,15 @@ function progressOf(
   };
 }
 
+/** Asks the one who will use the pattern, so that the file and the log reader cannot disagree. */
 function patternFault(pattern: string): string | undefined {
   try {
-    new RegExp(pattern, "u");
-  } catch {
-    try {
-      new RegExp(pattern);
-    } catch (error) {
-      return `is not a regular expression: ${error instanceof Error ? error.message : "it cannot be read"}.`;
-    }
+    hintFormat(pattern);
+    return undefined;
+  } catch (error) {
+    if (isExpected(error)) return error.message;
+    throw error;
   }
-  return pattern.includes("(?<done>") ? undefined : "needs a group named `done`, as `(?<done>\\d+)/(?<total>\\d+)`.";
 }
 
 function doneWhenOf(
