@@ -58,7 +58,7 @@ const prefixRules: readonly PrefixRule[] = [
   { pattern: /\[ {0,8}\d{1,9}\.\d{6}\] /y },
   // levels by themselves: `[INFO] `, `INFO - `, `ERROR | `, `WARNING  `, `INFO:__main__:`
   { pattern: new RegExp(`\\[(?<level>${levels}|INFO\\|[\\w.:-]+)\\] ?`, "iy") },
-  { pattern: new RegExp(`(?<level>${levels})(?: - | {1,9}\\| | {1,8}(?=[^ ]))`, "y") },
+  { pattern: new RegExp(`(?<level>${levels})(?: - | {1,9}\\| | {1,8}(?=[^ \\d]))`, "y") },
   { pattern: new RegExp(`(?<level>${levels}):[\\w.]+:`, "y") },
   // names of loggers: `[titan] `, `[TRT-LLM] [I] `, `[logging.py:96:log_dist] `, `[Rank 0] `, `root - `, `openai._base_client | `
   { pattern: /\[(?:titan|TRT-LLM|transformers|[IWEFV]|[\w./]+\.(?:py|cpp|cc|cu):\d+(?::\w+)?)\] /y },

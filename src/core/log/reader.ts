@@ -1,5 +1,6 @@
 import type { ProgressHint } from "../session/definition";
 import { FailureFinder } from "./failures/finder";
+import type { LinePlace } from "./failures/tracebacks";
 import { progressFormats } from "./formats/all";
 import { hintFormat } from "./formats/hint";
 import type { FormatMemory, FormatReading, ProgressFormat } from "./formats/format";
@@ -84,7 +85,7 @@ export class LogReader {
     const peeled = peelPrefixes(text);
     const progress = this.#progress(piece, peeled, this.#memory);
     if (progress !== undefined) {
-      into.push(progress.reading);
+      into.push(progress.reading, ...this.#failures.progress(progress.reading, placeOf(piece, text)));
       if (progress.rest === undefined) return;
       const rest = peelPrefixes(progress.rest);
       this.#look(piece, progress.rest, { ...rest, source: joined(peeled.source, rest.source) }, into);
@@ -94,8 +95,7 @@ export class LogReader {
   }
 
   #look(piece: Piece, text: string, peeled: PeeledLine, into: Reading[]): void {
-    const { line, segment, lineOffset, endOffset } = piece;
-    into.push(...this.#failures.look(peeled, { line, segment, offset: lineOffset, endOffset, text }));
+    into.push(...this.#failures.look(peeled, placeOf(piece, text)));
   }
 
   #progress(
@@ -126,6 +126,10 @@ export class LogReader {
       source: peeled.source,
     };
   }
+}
+
+function placeOf({ line, segment, lineOffset, endOffset }: Piece, text: string): LinePlace {
+  return { line, segment, offset: lineOffset, endOffset, text };
 }
 
 function joined(first: string, second: string): string {

@@ -1,8 +1,10 @@
 import type { PeeledLine } from "../prefixes";
-import type { FailureReading, LogVerdict } from "../reading";
+import type { FailureReading, LogVerdict, ProgressReading } from "../reading";
 import { exceptionRules, lineRules } from "./rules";
 import { matchRule, type Captured, type FailureRule } from "./rule";
+import { placed } from "./place";
 import { TracebackTracker, type ExceptionChain, type LinePlace } from "./tracebacks";
+import { TrendWatcher } from "./trends";
 
 const bareException = /^(?:[a-z_]\w*\.){0,12}[A-Z]\w*(?:Error|Exception|Failure|Timeout)(?:\([\w.]{1,80}\))?: \S/;
 const notFailures = /^(?:KeyboardInterrupt|SystemExit(?:: 0)?$|(?:[\w.]*\.)?CancelledError|GeneratorExit)/;
@@ -22,6 +24,7 @@ interface Finding {
  */
 export class FailureFinder {
   readonly #tracebacks = new TracebackTracker();
+  readonly #trends = new TrendWatcher();
   readonly #seen = new Set<string>();
   #fence = 0;
   #lastError = Number.NEGATIVE_INFINITY;
@@ -41,13 +44,20 @@ export class FailureFinder {
     return readings;
   }
 
+  /** Takes a reading of progress: runs of them can show a failure, and a process that goes on has survived its last traceback. */
+  progress(reading: ProgressReading, place: LinePlace): readonly FailureReading[] {
+    const readings = this.#tracebacks.progressed(reading.source).flatMap((chain) => this.#chain(chain));
+    const trend = this.#trends.progress(reading, place);
+    if (trend !== undefined) readings.push(...this.#report(trend));
+    return readings;
+  }
+
   /** Returns what was only waiting for lines that may never come. */
   settle(): readonly FailureReading[] {
     return this.#tracebacks.settle().flatMap((chain) => this.#chain(chain));
   }
 
-  /** Records a failure that was found by other means than a rule for one line. */
-  report(finding: FailureReading): readonly FailureReading[] {
+  #report(finding: FailureReading): readonly FailureReading[] {
     const key = `${finding.failure} ${JSON.stringify(finding.subject)}`;
     if (this.#seen.has(key)) return [];
     this.#seen.add(key);
@@ -75,6 +85,8 @@ export class FailureFinder {
       const captured = matchRule(rule, body);
       if (captured !== undefined) return this.#found({ rule, captured, place, startLine: place.line });
     }
+    const trend = this.#trends.line(body, place);
+    if (trend !== undefined && !this.#isEcho(place.line)) return this.#report(trend);
     if (!bareException.test(peeled.body)) return [];
     const known = explain(peeled.body);
     return known === undefined || known.rule.weight < 2 ? [] : this.#found({ ...known, place, startLine: place.line });
@@ -93,15 +105,15 @@ export class FailureFinder {
     const last = raised.at(-1);
     if (last === undefined) return [];
     if (chain.thread !== undefined && (best === undefined || best.rule.weight < 2))
-      return this.report(threadDied(chain, chain.thread, last.place));
+      return this.#report(threadDied(chain, chain.thread, last.place));
     if (best !== undefined) return this.#found(best);
-    return this.#isEcho(last.place.line) ? [] : this.report(unknownException(chain, last.message, last.place));
+    return this.#isEcho(last.place.line) ? [] : this.#report(unknownException(chain, last.message, last.place));
   }
 
   #found(finding: Finding): readonly FailureReading[] {
     const { rule, captured, place, startLine } = finding;
     if (rule.weight === 0 && this.#isEcho(place.line)) return [];
-    return this.report({
+    return this.#report({
       ...placed(place, startLine),
       failure: rule.failure,
       severity: rule.severity,
@@ -126,21 +138,6 @@ function explain(message: string): { readonly rule: FailureRule; readonly captur
     if (captured !== undefined) best = { rule, captured };
   }
   return best;
-}
-
-type PlacedFields = Pick<FailureReading, "kind" | "line" | "segment" | "offset" | "startLine" | "endOffset" | "text">;
-
-/** The fields of a failure reading that say where it stands. */
-export function placed(place: LinePlace, startLine: number): PlacedFields {
-  return {
-    kind: "failure",
-    line: place.line,
-    segment: place.segment,
-    offset: place.offset,
-    startLine,
-    endOffset: place.endOffset,
-    text: place.text.trim().slice(0, 500),
-  };
 }
 
 function threadDied(chain: ExceptionChain, thread: string, place: LinePlace): FailureReading {

@@ -33,7 +33,7 @@ export const hubRules: readonly FailureRule[] = [
     weight: 3,
     needles: ["RepositoryNotFoundError", "is not a local folder and is not a valid model identifier", "DatasetNotFoundError", "RevisionNotFoundError"],
     pattern: /RepositoryNotFoundError|(?<repo>[\w./-]{1,120}) is not a local folder and is not a valid model identifier|DatasetNotFoundError: |RevisionNotFoundError/,
-    unless: /Invalid (?:username or password|credentials)|GatedRepo|gated repo/,
+    unless: /Invalid (?:username or password|credentials)|GatedRepo|Cannot access gated/,
     cause: "No repository (or revision) with this name exists on the hub, or it is private and the job is not logged in.",
     remedy: repoRemedy,
   }),

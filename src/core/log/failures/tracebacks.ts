@@ -25,7 +25,7 @@ export interface ExceptionChain {
   readonly raised: RaisedException[];
   /** `Exception in thread …` stood in front: only that thread died. */
   readonly thread: string | undefined;
-  /** It was ignored by the interpreter, or the program says that it tries again. */
+  /** It was ignored by the interpreter, or the program goes on after it said that it tries again. */
   harmless: boolean;
 }
 
@@ -33,6 +33,8 @@ interface OpenChain extends ExceptionChain {
   /** Heads whose exception line has not come yet; several processes may write at once. */
   depth: number;
   chained: boolean;
+  /** The line before said that this is not the last try: harmless if the program goes on. */
+  readonly retried: boolean;
   foreign: number;
 }
 
@@ -43,7 +45,7 @@ const connector =
 const exceptionLine = /^(?:[A-Za-z_]\w*\.){0,12}[A-Za-z_]\w*(?:\([\w.]{1,80}\))?(?:: .*|:?\s*)$/;
 const tryingAgain =
   /\b(?:[Rr]etrying|will retry|[Rr]etry in|trying again|attempt \d+ ?(?:\/|of) ?\d+|(?:ok|succeeded) after \d+ (?:attempts|retries))\b/;
-const usedUp = /[Mm]ax(?:imum)? retries|[Gg]iving up|exhausted|after \d+ retries/;
+const usedUp = /[Mm]ax(?:imum)? retries|[Gg]iving up|exhausted|after \d+ retries|attempt (\d+) ?(?:\/|of) ?\1\b/;
 const threadHead = /^Exception in thread (?<thread>.{1,80}?):?\s*$/;
 const ignoredHead = /^Exception ignored (?:in|while|on)\b/;
 
@@ -75,6 +77,15 @@ export class TracebackTracker {
     return open.depth > 0 ? this.#frame(open, body, place) : this.#after(open, peeled);
   }
 
+  /** The process of this source made progress: its last traceback is complete, and it goes on. */
+  progressed(source: string): readonly ExceptionChain[] {
+    const open = this.#open.get(source);
+    if (open === undefined || open.depth > 0) return [];
+    this.#open.delete(source);
+    if (open.retried) open.harmless = true;
+    return [open];
+  }
+
   /** Ends what waits for lines that may never come. */
   settle(): readonly ExceptionChain[] {
     const waiting = [...this.#open.values()].filter((chain) => chain.raised.length > 0 && chain.depth === 0);
@@ -99,7 +110,8 @@ export class TracebackTracker {
       source: peeled.source,
       raised: [],
       thread: threadHead.exec(before)?.groups?.["thread"],
-      harmless: ignoredHead.test(before) || (tryingAgain.test(anyBefore) && !usedUp.test(anyBefore)),
+      harmless: ignoredHead.test(before),
+      retried: tryingAgain.test(anyBefore) && !usedUp.test(anyBefore),
       depth: 1,
       chained: false,
       foreign: 0,
@@ -127,7 +139,7 @@ export class TracebackTracker {
       return { consumed: true, finished: [] };
     }
     const last = open.raised.at(-1);
-    if (tryingAgain.test(body) && !usedUp.test(body)) open.harmless = true;
+    if ((tryingAgain.test(body) && !usedUp.test(body)) || (open.retried && peeled.record && peeled.level !== "ERROR")) open.harmless = true;
     this.#remember(open.source, body);
     if (last === undefined || last.continued >= continuationLines || peeled.level === "INFO" || open.harmless) {
       this.#open.delete(open.source);

@@ -1,0 +1,135 @@
+import type { FailureReading, ProgressReading } from "../reading";
+import { placed } from "./place";
+import type { LinePlace } from "./tracebacks";
+
+/** Readings in a row before a run of them means something. */
+const nanRun = 2;
+const idleRun = 3;
+const refusedRun = 5;
+const noticeRun = 3;
+/** Requests that failed, and their share, before the stage counts as failing. */
+const failedRequests = 20;
+const failedShare = 0.5;
+
+const servedRequest = /^(?:\S{1,60} - )?"POST \/(?:v1\/|generate|invocations|completion)[^"]{0,200}" (?<status>\d{3})\b/;
+const waitingNotice = /^No available shared memory broadcast block found in \d+ second/;
+
+type Found = Pick<FailureReading, "failure" | "severity" | "permanent" | "cause" | "remedy" | "subject">;
+
+interface Run {
+  count: number;
+  first: LinePlace | undefined;
+}
+
+/** Failures that no single line shows: runs of readings. One event is normal, the same again and again is not. */
+export class TrendWatcher {
+  readonly #nan = new Map<string, Run>();
+  readonly #idle = new Map<string, Run>();
+  readonly #refused: Run = { count: 0, first: undefined };
+  readonly #notices: Run = { count: 0, first: undefined };
+
+  /** Takes a reading of progress. */
+  progress(reading: ProgressReading, place: LinePlace): FailureReading | undefined {
+    return this.#nanLoss(reading, place) ?? this.#idleServer(reading, place) ?? failedShareOf(reading, place);
+  }
+
+  /** Takes any other line, without prefixes. */
+  line(body: string, place: LinePlace): FailureReading | undefined {
+    if (body.includes('"POST /')) {
+      const status = servedRequest.exec(body)?.groups?.["status"];
+      if (status !== undefined) return this.#request(Number(status), place);
+    }
+    if (!waitingNotice.test(body)) return undefined;
+    return grown(this.#notices, noticeRun, place) ? failure(place, hungServer) : undefined;
+  }
+
+  #nanLoss(reading: ProgressReading, place: LinePlace): FailureReading | undefined {
+    const { loss, eval_loss: evalLoss, grad_norm: gradient } = reading.metrics ?? {};
+    if (loss === undefined && evalLoss === undefined) return undefined;
+    const run = runOf(this.#nan, reading.source);
+    if (loss === "nan" || evalLoss === "nan" || (loss === 0 && gradient === "nan")) {
+      return grown(run, nanRun, place) ? failure(run.first ?? place, nanLoss) : undefined;
+    }
+    reset(run);
+    return undefined;
+  }
+
+  #idleServer(reading: ProgressReading, place: LinePlace): FailureReading | undefined {
+    const { running, gen_tok_s: generated, prompt_tok_s: prompt } = reading.metrics ?? {};
+    if (running === undefined || generated === undefined) return undefined;
+    const run = runOf(this.#idle, reading.source);
+    if (typeof running === "number" && running > 0 && generated === 0 && (prompt ?? 0) === 0) {
+      return grown(run, idleRun, place) ? failure(place, hungServer) : undefined;
+    }
+    reset(run);
+    return undefined;
+  }
+
+  #request(status: number, place: LinePlace): FailureReading | undefined {
+    if (status < 400 || status === 429) {
+      reset(this.#refused);
+      return undefined;
+    }
+    return grown(this.#refused, refusedRun, place)
+      ? failure(this.#refused.first ?? place, requestErrors(`the server answers every request with HTTP ${status}`))
+      : undefined;
+  }
+}
+
+function failedShareOf(reading: ProgressReading, place: LinePlace): FailureReading | undefined {
+  const { done, errors } = reading;
+  if (done === undefined || errors === undefined || errors < failedRequests) return undefined;
+  const share = errors / Math.max(done, errors);
+  if (share < failedShare) return undefined;
+  return failure(place, requestErrors(`${errors} of ${Math.max(done, errors)} requests failed`));
+}
+
+function runOf(runs: Map<string, Run>, source: string): Run {
+  const known = runs.get(source) ?? { count: 0, first: undefined };
+  runs.set(source, known);
+  return known;
+}
+
+function grown(run: Run, enough: number, place: LinePlace): boolean {
+  run.count++;
+  run.first ??= place;
+  return run.count === enough;
+}
+
+function reset(run: Run): void {
+  run.count = 0;
+  run.first = undefined;
+}
+
+function failure(place: LinePlace, found: Found): FailureReading {
+  return { ...placed(place, place.line), ...found };
+}
+
+const nanLoss: Found = {
+  failure: "nan-loss",
+  severity: "error",
+  permanent: false,
+  cause: "From here on the loss is not a number (or exactly 0 with a gradient that is not a number): the model is destroyed and the rest of the run is lost.",
+  remedy: "Stop it and go back to an earlier checkpoint; use bf16 instead of fp16, a lower learning rate, gradient clipping, and look at the batch.",
+  subject: {},
+};
+
+const hungServer: Found = {
+  failure: "stalled",
+  severity: "warning",
+  permanent: false,
+  cause: "The server holds requests, yet it has not produced a token for a while: it seems to hang.",
+  remedy: "Look at the GPUs and at the server's newest lines (py-spy dump --pid PID); restart the server if nothing moves.",
+  subject: {},
+};
+
+function requestErrors(what: string): Found {
+  return {
+    failure: "request-errors",
+    severity: "error",
+    permanent: false,
+    cause: `The requests of this stage fail: ${what}.`,
+    remedy: "Look at the first error of a request: time-outs need fewer requests at once or a longer client time-out, HTTP 400 a correct request (model name, length, chat template).",
+    subject: {},
+  };
+}
