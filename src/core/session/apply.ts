@@ -37,7 +37,7 @@ function change(session: Session, event: SessionEvent): Session {
     case "connecting":
       return withConnection(session, event.host, { kind: "connecting", since: event.at });
     case "connected":
-      return withHost(session, event.host, (host) => ({
+      return withHost(session, event.host, ({ awaySince, ...host }) => ({
         ...host,
         connection: { kind: "connected", since: event.at },
         identity: event.identity,
@@ -52,11 +52,13 @@ function change(session: Session, event: SessionEvent): Session {
         ...(event.retryAt === undefined ? {} : { retryAt: event.retryAt }),
       });
     case "disconnected":
-      return withConnection(
-        session,
-        event.host,
-        event.byUser ? { kind: "not-connected" } : { kind: "lost", since: event.at, message: event.message },
-      );
+      return withHost(session, event.host, (host) => ({
+        ...host,
+        awaySince: host.awaySince ?? event.at,
+        connection: event.byUser
+          ? { kind: "not-connected" }
+          : { kind: "lost", since: event.at, message: event.message },
+      }));
     case "gpus":
       return withHost(session, event.host, (host) => applyGpus(host, event.report, event.at, session.definition));
     case "records":
@@ -206,7 +208,8 @@ function judged(member: Member, session: Session, place: Place): Member {
     needs: place.needs,
     connection: host?.connection ?? { kind: "not-connected" },
     seenAt: host?.seenAt ?? (member.state.kind === "unknown" ? member.state.since : place.now),
-    now: place.now,
+    // Silence of a host that is away is no stall of its jobs: what was known is judged as of then.
+    now: host?.awaySince ?? place.now,
   });
   if (sameState(state, member.state)) return member;
   const began = lastSeen(state).kind !== lastSeen(member.state).kind ? place.now : member.since;

@@ -41,6 +41,8 @@ export interface RemoteHost {
   readonly gpusUnavailable?: string;
   /** When the last sample or record came, our clock. */
   readonly seenAt?: number;
+  /** When it was last lost or let go, our clock; absent while it is connected. */
+  readonly awaySince?: number;
 }
 
 /**
