@@ -2,8 +2,11 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Disposable } from "../core/lifecycle";
 import type { Clock, HostConnector, Logger } from "../core/ports";
-import { memoryDemo, type DemoHost } from "./memory/memoryDemo";
-import { eveningLaunches, hostDefinition, placesIn, sessionFileText, type DemoPlaces } from "./story";
+import type { DemoHost } from "./demoHost";
+import { memoryDemo } from "./memory/memoryDemo";
+import { whyNoRealHost } from "./ssh/demoHome";
+import { sshDemo } from "./ssh/sshDemo";
+import { eveningLaunches, hostDefinition, hostName, placesIn, sessionFileText, type DemoPlaces } from "./story";
 
 /** The demo night, ready to begin. All of it ends with `dispose`. */
 export interface DemoSession extends Disposable {
@@ -33,26 +36,21 @@ export interface DemoOptions {
 /** How long after the inference the download is launched, so that a viewer sees it happen. */
 const downloadAfterMs = 1500;
 
-/** Prepares the demo: writes the session file and the demo host below `folder`. Nothing runs before `start`. */
+/** Prepares the demo: writes the session file and the demo host below `folder`. Nothing is played before `start`. */
 export async function createDemo(options: DemoOptions): Promise<DemoSession> {
-  const speed = options.speed ?? 1;
-  const places = placesIn("/home/demo");
-  const host = memoryDemo({ ...options, places, speed });
-  return session(options, "memory", places, host);
-}
-
-async function session(
-  options: DemoOptions,
-  mode: DemoSession["mode"],
-  places: DemoPlaces,
-  host: DemoHost,
-): Promise<DemoSession> {
-  const sessionFile = join(options.folder, "ml-session.yaml");
-  await mkdir(options.folder, { recursive: true });
+  const { folder, logger } = options;
+  await mkdir(folder, { recursive: true });
+  const why = options.mode === "ssh" ? whyNoRealHost(process.platform, folder) : undefined;
+  if (why !== undefined) logger.info(`The demo host is played in memory: ${why}.`);
+  const mode = why === undefined ? options.mode : "memory";
+  const places = placesIn(mode === "ssh" ? join(folder, hostName) : "/home/demo");
+  const sessionFile = join(folder, "ml-session.yaml");
   await writeFile(sessionFile, sessionFileText(places));
+  const hostOptions = { ...options, places, speed: options.speed ?? 1 };
+  const host = mode === "ssh" ? await sshDemo(hostOptions) : memoryDemo(hostOptions);
   const ended = new AbortController();
   return {
-    folder: options.folder,
+    folder,
     sessionFile,
     connector: host.connector,
     mode,
@@ -65,7 +63,7 @@ async function session(
 }
 
 async function begin(options: DemoOptions, places: DemoPlaces, host: DemoHost, ended: AbortSignal): Promise<void> {
-  host.startServer();
+  await host.startServer();
   const ops = await host.connector.connect(hostDefinition, false, ended);
   try {
     const { inference, download } = eveningLaunches(places);

@@ -58,7 +58,7 @@ function progressLine(done: number, at: number, phase: number): string {
 }
 
 /** `hf download`: a bar per file on a terminal's terms (carriage returns), and the file growing under it. */
-export function downloadScore(speed: number, target: string): Score {
+export function downloadScore(speed: number): Score {
   const length = 6 / speed;
   const steps = Math.max(4, Math.min(24, Math.floor((length * seconds) / step(250, speed))));
   const chunk = Math.floor(checkpointBytes / steps);
@@ -74,7 +74,6 @@ export function downloadScore(speed: number, target: string): Score {
   return [
     ...lines,
     { at: end, kind: "append", path: "config.json", text: '{"architectures": ["LlamaForCausalLMEagle3"]}\n' },
-    { at: end, kind: "out", text: `\n${target}\n` },
   ];
 }
 

@@ -127,7 +127,7 @@ test("the evening: inference runs, the download dies with the words of nohup", a
   assert.equal(newest(records, "inference")?.liveness, "running");
   const download = newest(records, "download");
   assert.deepEqual(download?.end?.exit, { kind: "code", code: 127 });
-  assert.equal(download.binary, "");
+  assert.equal(download.binary, "/usr/bin/nohup");
   assert.equal(
     await textOf(ops, download.log.path),
     "nohup: failed to run command 'huggingface-cli': No such file or directory\n",
@@ -272,7 +272,7 @@ test("records are told once, and again when they change", async (t) => {
     "inference ended",
   ]);
   const last = newest(await ops.records(sessionName), "inference");
-  assert.deepEqual(last?.end?.exit, { kind: "signal", signal: "TERM" });
+  assert.deepEqual(last?.end?.exit, { kind: "signal", signal: "SIGTERM" });
   assert.equal(last.stopRequestedBy, "me@laptop");
 });
 

@@ -1,19 +1,14 @@
 import { ConnectError } from "../../core/errors";
-import { combine, toDisposable, type Disposable } from "../../core/lifecycle";
+import { combine, toDisposable } from "../../core/lifecycle";
 import type { HostConnector } from "../../core/ports";
+import type { DemoHost, DemoHostOptions } from "../demoHost";
 import { vllmScore } from "../night";
 import { MemoryConnections, MemoryOps } from "./memoryOps";
-import { MemoryProcesses, type MemoryHostOptions } from "./processes";
+import { MemoryProcesses } from "./processes";
 import { playScore } from "./programs";
 
-/** A demo host, however it is played: where to connect, and its server process, which no stage starts. */
-export interface DemoHost extends Disposable {
-  readonly connector: HostConnector;
-  startServer(): void;
-}
-
 /** The demo host in memory, for platforms that have no shell to play it with. */
-export function memoryDemo(options: MemoryHostOptions & { readonly isTrusted: () => boolean }): DemoHost {
+export function memoryDemo(options: DemoHostOptions): DemoHost {
   const { places, clock, logger, speed, isTrusted } = options;
   const host = new MemoryProcesses(options);
   const connections = new MemoryConnections();
@@ -26,7 +21,7 @@ export function memoryDemo(options: MemoryHostOptions & { readonly isTrusted: ()
       return connections.add(new MemoryOps({ host, definition, home: places.home, clock, isTrusted }));
     },
   };
-  const startServer = (): void => {
+  const startServer = (): Promise<void> => {
     const write = (text: string): void => {
       host.files.append(`${places.data}/vllm.log`, text);
     };
@@ -34,6 +29,7 @@ export function memoryDemo(options: MemoryHostOptions & { readonly isTrusted: ()
     playScore(vllmScore(speed, clock.now()), places.data, call).catch((error: unknown) => {
       if (!ended.signal.aborted) logger.error("The demo's server log stopped.", error);
     });
+    return Promise.resolve();
   };
   const all = combine(
     toDisposable(() => {

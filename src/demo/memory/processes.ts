@@ -1,16 +1,7 @@
 import { Emitter } from "../../core/lifecycle";
 import { messageOf } from "../../core/errors";
-import type {
-  Clock,
-  ExitStatus,
-  LaunchOutcome,
-  LaunchRequest,
-  Logger,
-  RunRecord,
-  StopOutcome,
-  StopRequest,
-} from "../../core/ports";
-import type { DemoPlaces } from "../story";
+import type { ExitStatus, LaunchOutcome, LaunchRequest, RunRecord, StopOutcome, StopRequest } from "../../core/ports";
+import type { DemoHostOptions } from "../demoHost";
 import { parseCommand, type CommandLine } from "./commandLine";
 import { MemoryFiles } from "./files";
 import { plainPath, programsIn, type Program } from "./programs";
@@ -20,19 +11,16 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
-/** What the host in memory is made of. */
-export interface MemoryHostOptions {
-  readonly places: DemoPlaces;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly speed: number;
+/** A command whose program was looked for; `""` if there is none. */
+interface Resolved extends CommandLine {
+  readonly binary: string;
 }
 
 /** The host in memory: its files, and its runs as the run records of a real host would tell of them. */
 export class MemoryProcesses {
   readonly files: MemoryFiles;
   readonly bootId = "demo-boot";
-  readonly #options: MemoryHostOptions;
+  readonly #options: DemoHostOptions;
   readonly #programs: ReadonlyMap<string, Program>;
   readonly #records = new Map<string, RunRecord>();
   readonly #running = new Map<string, Running>();
@@ -42,7 +30,7 @@ export class MemoryProcesses {
   /** Fires with each record that changed. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(options: MemoryHostOptions) {
+  constructor(options: DemoHostOptions) {
     this.#options = options;
     this.files = new MemoryFiles(options.places.home, options.clock);
     this.#programs = programsIn(options.places);
@@ -74,10 +62,11 @@ export class MemoryProcesses {
     const line = parseCommand(request.command);
     if (line === undefined)
       return { kind: "refused", reason: "the demo host in memory has no shell: it plays single commands only" };
-    const record = this.#recordOf(request, this.#find(line.program, path, request.cwd));
+    const binary = this.#find(line.program, path, request.cwd);
+    const record = this.#recordOf(request, line.nohup ? "/usr/bin/nohup" : binary);
     this.#records.set(record.run, record);
     const killed = new AbortController();
-    this.#running.set(record.run, { killed, ended: this.#run(record, line, killed.signal) });
+    this.#running.set(record.run, { killed, ended: this.#run(record, { ...line, binary }, killed.signal) });
     this.#changed.fire(record);
     return { kind: "launched", record };
   }
@@ -132,14 +121,14 @@ export class MemoryProcesses {
     };
   }
 
-  async #run(record: RunRecord, line: CommandLine, signal: AbortSignal): Promise<void> {
+  async #run(record: RunRecord, line: Resolved, signal: AbortSignal): Promise<void> {
     const exit = await this.#play(record, line, signal);
     this.#running.delete(record.run);
     const latest = this.#records.get(record.run) ?? record;
     this.#update({ ...latest, liveness: "ended", end: { exit, at: this.#options.clock.now() } });
   }
 
-  async #play(record: RunRecord, { nohup, program, args }: CommandLine, signal: AbortSignal): Promise<ExitStatus> {
+  async #play(record: RunRecord, { nohup, program, args, binary }: Resolved, signal: AbortSignal): Promise<ExitStatus> {
     const { clock, speed, logger } = this.#options;
     const write = (text: string): void => {
       this.files.append(record.log.path, text);
@@ -147,7 +136,7 @@ export class MemoryProcesses {
     try {
       // A process takes a moment to start; and the launch must have returned before its end is told.
       await clock.sleep(40, signal);
-      const play = this.#programs.get(record.binary);
+      const play = this.#programs.get(binary);
       if (play === undefined) {
         write(notFound(program, nohup));
         return { kind: "code", code: 127 };
@@ -155,7 +144,7 @@ export class MemoryProcesses {
       const call = { args, cwd: record.cwd, files: this.files, clock, speed, write, signal };
       return { kind: "code", code: await play(call) };
     } catch (error) {
-      if (signal.aborted) return { kind: "signal", signal: String(signal.reason) };
+      if (signal.aborted) return { kind: "signal", signal: `SIG${String(signal.reason)}` };
       logger.error(`The demo could not play ${record.command}: ${messageOf(error)}`, error);
       return { kind: "unknown" };
     }

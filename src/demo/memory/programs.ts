@@ -63,7 +63,8 @@ async function hf(call: ProgramCall): Promise<number> {
     return say(call, `${hfUsage}Error: the demo plays only 'hf download REPO --local-dir FOLDER'.\n`, 2);
   const folder = call.files.resolve(target, call.cwd);
   call.files.empty(`${folder}/model.safetensors`);
-  return playScore(downloadScore(call.speed, folder), folder, call);
+  await playScore(downloadScore(call.speed), folder, call);
+  return say(call, `\n${folder}\n`, 0);
 }
 
 async function python(call: ProgramCall): Promise<number> {
