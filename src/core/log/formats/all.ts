@@ -1,8 +1,11 @@
 import type { ProgressFormat } from "./format";
+import { gaugeFormats } from "./gauges";
 import { seedFormats } from "./seed";
 import { serverFormats } from "./servers";
+import { stepFormats } from "./steps";
 import { tqdmFormats } from "./tqdm";
 import { trainerFormats } from "./trainers";
+import { transferFormats } from "./transfers";
 
 /** All formats in the order they are tried: lines of one tool first, then meters, then dictionaries. */
 export const progressFormats: readonly ProgressFormat[] = [
@@ -10,4 +13,7 @@ export const progressFormats: readonly ProgressFormat[] = [
   ...serverFormats,
   ...tqdmFormats,
   ...trainerFormats,
+  ...stepFormats,
+  ...transferFormats,
+  ...gaugeFormats,
 ];

@@ -1,0 +1,266 @@
+import { parseCount, parseDuration, parseMetric } from "../quantities";
+import { present, type FormatReading, type ProgressFormat } from "./format";
+import { readMetrics } from "./metricNames";
+
+type Pairs = readonly (readonly [string, string])[];
+
+const step = (done: string | undefined, more: Parameters<typeof present>[0] = {}): FormatReading =>
+  present({ done: Number((done ?? "").replaceAll(",", "")), unit: "step", ...more });
+
+const milliseconds = (text: string): string => String(Number(text) / 1000);
+
+const megatronNames: Readonly<Record<string, string>> = {
+  "consumed samples": "consumed_samples",
+  "learning rate": "lr",
+  "lm loss": "loss",
+  loss: "loss",
+  "grad norm": "grad_norm",
+  "throughput per GPU (TFLOP/s/GPU)": "tflops_per_gpu",
+  "TFLOPs": "tflops_per_gpu",
+  "samples per second": "samples_per_s",
+  "tokens-per-second-per-gpu": "tokens_per_s_per_gpu",
+};
+
+/** Trainers that print a line a step. */
+export const stepFormats: readonly ProgressFormat[] = [
+  {
+    // Megatron-LM 2.5+, Megatron core, Megatron-DeepSpeed: ` iteration       20/  500000 | consumed samples: … |`
+    key: "megatron",
+    trigger: " iteration ",
+    read: ({ body }) => readMegatron(` ${body.trimStart()}`),
+  },
+  {
+    // torchtitan 0.1+: `step: 10  loss:  8.02114  grad_norm: …  memory: 51.62GiB(54.35%)  tps: 7,120  tflops: … mfu: 41.69%`
+    key: "torchtitan",
+    trigger: "step:",
+    read: ({ body }) => readTorchtitan(body),
+  },
+  {
+    // nanoGPT: `iter 10: loss 9.4512, time 1412.60ms, mfu 36.81%`; mfu is -100 % at first
+    key: "nanogpt",
+    trigger: "iter ",
+    read: ({ body }) => {
+      const match = /^iter (\d+): loss ([\d.]+|nan), time ([\d.]+)ms(?:, mfu (-?[\d.]+)%)?\s*$/.exec(body);
+      if (match === null) return undefined;
+      const [, done, loss = "", time = "", mfu] = match;
+      const pairs: [string, string][] = [["loss", loss], ["step_time_s", milliseconds(time)]];
+      if (mfu !== undefined && Number(mfu) >= 0) pairs.push(["mfu", mfu]);
+      return step(done, { metrics: readMetrics(pairs) });
+    },
+  },
+  {
+    // nanoGPT's evaluation, which repeats the number
+    key: "nanogpt",
+    trigger: "step ",
+    read: ({ body }) => {
+      const match = /^step (\d+): train loss ([\d.]+|nan), val loss ([\d.]+|nan)\s*$/.exec(body);
+      if (match === null) return undefined;
+      return step(match[1], { role: "aux", metrics: readMetrics([["loss", match[2] ?? ""], ["eval_loss", match[3] ?? ""]]) });
+    },
+  },
+  {
+    // DeepSpeed 0.9+: `[Rank 0] step=10, skipped=0, lr=[9.998e-06], mom=[(0.9, 0.999)]`
+    key: "deepspeed",
+    trigger: "step=",
+    read: ({ body }) => readDeepSpeed(body),
+  },
+  {
+    // DeepSpeed's pipeline engine: `steps: 100 loss: 3.4121 iter time (s): 1.512 samples/sec: 169.312`
+    key: "deepspeed",
+    trigger: "iter time (s): ",
+    read: ({ body }) => {
+      const match = /^steps: (\d+) loss: (\S+) iter time \(s\): ([\d.]+) samples\/sec: ([\d.]+)/.exec(body);
+      if (match === null) return undefined;
+      const [, done, loss = "", time = "", samples = ""] = match;
+      const metrics = readMetrics([["loss", loss], ["step_time_s", time], ["samples_per_s", samples]]);
+      return step(done, { rate: parseCount(samples), rate_unit: "sample/s", metrics });
+    },
+  },
+  {
+    // verl 0.2+: `step:12 - actor/pg_loss:-0.0123 - …`; values may be np.float64(…)
+    key: "verl",
+    trigger: "step:",
+    read: ({ body }) => {
+      const match = /^step:(\d+) - (\S+:\S+(?: - .*)?)$/.exec(body.trimEnd());
+      if (match === null) return undefined;
+      return step(match[1], { metrics: readMetrics(pairsOf((match[2] ?? "").replace(/ *\[repeated .*$/, "").split(" - "), ":")) });
+    },
+  },
+  {
+    // MLX-LM: `Iter 200: Train loss 1.618, Learning Rate 1.000e-05, It/sec 1.271, Tokens/sec 512.443, …`
+    key: "mlx",
+    trigger: "Iter ",
+    read: ({ body }) => readMlx(body),
+  },
+  {
+    // torchtune's file logger: `Step 5 | loss:0.42 lr:1e-06 tokens_per_second_per_gpu:8412.3 …`
+    key: "torchtune",
+    trigger: "Step ",
+    read: ({ body }) => {
+      const match = /^Step (\d+) \| ((?:[\w/]+:\S+ ?)+)\s*$/.exec(body);
+      return match === null ? undefined : step(match[1], { metrics: readMetrics(pairsOf((match[2] ?? "").trim().split(" "), ":")) });
+    },
+  },
+  {
+    // MaxText: `completed step: 24, seconds: 28.114, TFLOP/s/device: 241.307, Tokens/s/device: 2331.105, …, loss: 9.412`
+    key: "maxtext",
+    trigger: "completed step: ",
+    read: ({ body }) => {
+      const match = /^completed step: (\d+), (.*)$/.exec(body);
+      if (match === null) return undefined;
+      const names: Readonly<Record<string, string>> = { seconds: "step_time_s", "TFLOP/s/device": "tflops_per_gpu", "Tokens/s/device": "tokens_per_s_per_gpu" };
+      return step(match[1], { metrics: readMetrics(pairsOf((match[2] ?? "").split(", "), ":", names)) });
+    },
+  },
+  {
+    // NeMo 2: `Training epoch 0, iteration 9/99 | lr: 3e-05 | … | reduced_train_loss: 1.341 | …`; counts from 0 against N-1
+    key: "nemo",
+    trigger: "Training epoch ",
+    read: ({ body }) => {
+      const match = /^Training epoch \d+, iteration (\d+)\/(\d+) \| (.*)$/.exec(body.trimEnd());
+      if (match === null) return undefined;
+      const names = { reduced_train_loss: "loss", "train_step_timing in s": "step_time_s" };
+      return step(match[1], { total: Number(match[2]), metrics: readMetrics(pairsOf((match[3] ?? "").split(" | "), ":", names)) });
+    },
+  },
+  {
+    // fairseq 0.10+: `train_inner | epoch 001:    100 / 5487 loss=5.102, ppl=34.34, wps=121345.6, …`
+    key: "fairseq",
+    trigger: "| epoch ",
+    read: ({ body }) => readFairseq(body),
+  },
+  {
+    // fairseq, after the logger's name was peeled
+    key: "fairseq",
+    trigger: " / ",
+    read: ({ body }) => readFairseq(body),
+  },
+  {
+    // MMEngine: `Epoch(train)  [1][ 10/240]  lr: 2.5000e-04  eta: 0:15:42  time: 0.3911  … loss: 5.9023`
+    key: "mmengine",
+    trigger: "eta: ",
+    read: ({ body }) => readMmengine(body),
+  },
+  {
+    // timm: `Train: 0 [  50/1251 (  4%)]  Loss:  6.951211 (6.9602)  Time: 0.512s,  500.00/s  (…)  LR: 1.000e-05`
+    key: "timm",
+    trigger: "Train: ",
+    read: ({ body }) => {
+      const match = /^Train: \d+ \[ *(\d+)\/(\d+) \( *\d+%\)\] +Loss: *([\d.]+|nan) \([^)]{1,20}\) +Time: ([\d.]+)s, +([\d.]+)\/s.{0,80}?LR: ([\d.e+-]+)/.exec(body);
+      if (match === null) return undefined;
+      const [, done, total, loss = "", time = "", rate = "", lr = ""] = match;
+      return present({
+        done: Number(done),
+        total: Number(total),
+        unit: "it",
+        metrics: readMetrics([["loss", loss], ["step_time_s", time], ["samples_per_s", rate], ["lr", lr]]),
+      });
+    },
+  },
+  {
+    // torchvision's MetricLogger: `Epoch: [0]  [ 10/240]  eta: 0:02:11  lr: 0.0002  loss: 1.2 (1.4)  time: 0.31  data: 0.01  max mem: 5120`
+    key: "metric-logger",
+    trigger: "eta: ",
+    read: ({ body }) => {
+      const match = /^\w[\w ]{0,30}: (?:\[\d+\] +)?\[ *(\d+)\/(\d+)\] +eta: (\S+(?: days?, \S+)?) +(.*)$/.exec(body.trimEnd());
+      if (match === null) return undefined;
+      const [, done, total, eta = "", rest = ""] = match;
+      return present({ done: Number(done), total: Number(total), unit: "it", eta_s: parseDuration(eta), metrics: readMetrics(colonPairs(rest, { time: "step_time_s" })) });
+    },
+  },
+];
+
+function readMegatron(body: string): FormatReading | undefined {
+  const match = /^ (?:\[[^\]]{1,40}\] )?iteration +(\d+)\/ *(\d+) \| (.*)$/.exec(body.trimEnd());
+  if (match === null) return undefined;
+  const [, done, total, rest = ""] = match;
+  const pairs = pairsOf(rest.split("|"), ":", megatronNames);
+  const time = pairs.find(([name]) => name === "elapsed time per iteration (ms)")?.[1];
+  const known = pairs.filter(([name]) => Object.values(megatronNames).includes(name));
+  if (time !== undefined) known.push(["step_time_s", milliseconds(time)]);
+  return step(done, { total: Number(total), metrics: readMetrics(known) });
+}
+
+function readTorchtitan(body: string): FormatReading | undefined {
+  const match = /^step: *([\d,]+) +loss: *(\S+) +(.*)$/.exec(body.trimEnd());
+  if (match === null) return undefined;
+  const [, done, loss = "", rest = ""] = match;
+  const field = (pattern: RegExp): string => pattern.exec(rest)?.[1] ?? "";
+  return step(done, {
+    metrics: readMetrics([
+      ["loss", loss],
+      ["grad_norm", field(/grad_norm: *(\S+)/)],
+      ["mem_gib", field(/memory: *([\d.]+)GiB/)],
+      ["tokens_per_s_per_gpu", field(/tps: *([\d,.]+)/)],
+      ["tflops_per_gpu", field(/tflops: *([\d,.]+)/)],
+      ["mfu", field(/mfu: *([\d.]+)%/)],
+    ]),
+  });
+}
+
+function readDeepSpeed(body: string): FormatReading | undefined {
+  const stepLine = /^step=(\d+), skipped=\d+, lr=\[([^\],]+)/.exec(body);
+  if (stepLine !== null) return step(stepLine[1], { metrics: readMetrics([["lr", stepLine[2] ?? ""]]) });
+  const match = /^epoch=\d+\/micro_step=\d+\/global_step=(\d+), (?:RunningAvgSamplesPerSec=([^,\s]+), )?CurrSamplesPerSec=([^,\s]+)/.exec(body);
+  if (match === null) return undefined;
+  const [, done, average = "", current = ""] = match;
+  const rate = parseMetric(current);
+  const usable = typeof rate === "number" ? rate : undefined;
+  return step(done, {
+    rate: usable,
+    rate_unit: usable === undefined ? undefined : "sample/s",
+    metrics: readMetrics([["samples_per_s", current], ["samples_per_s_avg", average]]),
+  });
+}
+
+function readMlx(body: string): FormatReading | undefined {
+  const train = /^Iter (\d+): Train loss ([\d.]+|nan), Learning Rate ([\d.e+-]+), It\/sec ([\d.]+), Tokens\/sec ([\d.]+)/.exec(body);
+  if (train !== null) {
+    const [, done, loss = "", lr = "", rate = "", tokens = ""] = train;
+    return present({ done: Number(done), unit: "it", rate: Number(rate), rate_unit: "it/s", metrics: readMetrics([["loss", loss], ["lr", lr], ["tokens_per_s", tokens]]) });
+  }
+  const validation = /^Iter (\d+): Val loss ([\d.]+|nan), Val took /.exec(body);
+  if (validation === null) return undefined;
+  return present({ done: Number(validation[1]), unit: "it", role: "aux", metrics: readMetrics([["eval_loss", validation[2] ?? ""]]) });
+}
+
+const fairseqNames: Readonly<Record<string, string>> = { wps: "tokens_per_s", ups: "updates_per_s", gnorm: "grad_norm" };
+
+function readFairseq(body: string): FormatReading | undefined {
+  const match = /^(?:(?:INFO \| )?train_inner \| )?epoch \d+: +(\d+) \/ (\d+) (loss=.*)$/.exec(body.trimEnd());
+  if (match === null) return undefined;
+  const pairs = pairsOf((match[3] ?? "").split(", "), "=", fairseqNames);
+  return step(match[1], { total: Number(match[2]), metrics: readMetrics(pairs) });
+}
+
+function readMmengine(body: string): FormatReading | undefined {
+  const match = /^(?:Epoch\(train\) +\[\d+\]|Iter\(train\) +)\[ *(\d+)\/(\d+)\] +(.*)$/.exec(body.trimEnd());
+  if (match === null) return undefined;
+  const [, done, total, rest = ""] = match;
+  const eta = /(?:^| )eta: (\S+(?: days?, \S+)?)/.exec(rest)?.[1];
+  return present({
+    done: Number(done),
+    total: Number(total),
+    unit: "it",
+    eta_s: eta === undefined ? undefined : parseDuration(eta),
+    metrics: readMetrics(colonPairs(rest, { time: "step_time_s" }).filter(([name]) => name !== "eta")),
+  });
+}
+
+/** `name: value` parts, cut at the last sign, because names may hold one. */
+function pairsOf(parts: readonly string[], sign: string, names: Readonly<Record<string, string>> = {}): [string, string][] {
+  return parts.flatMap((part): [string, string][] => {
+    const cut = sign === ":" ? part.lastIndexOf(":") : part.indexOf(sign);
+    if (cut <= 0) return [];
+    const name = part.slice(0, cut).trim();
+    return [[names[name] ?? name, part.slice(cut + 1).trim()]];
+  });
+}
+
+/** `lr: 2.5e-04  time: 0.39  loss: 5.9 (6.1)`: names and first values. */
+function colonPairs(text: string, names: Readonly<Record<string, string>>): Pairs {
+  return [...text.matchAll(/(?:^| )([A-Za-z_][\w/]{0,40}): ([^\s(]{1,40})/g)].map((match): readonly [string, string] => {
+    const name = match[1] ?? "";
+    return [names[name] ?? name, match[2] ?? ""];
+  });
+}

@@ -1,0 +1,240 @@
+import { parseCount, parseDuration } from "../quantities";
+import { present, type FormatReading, type ProgressFormat } from "./format";
+
+/** A rate or size in bytes; k, M, G of this tool mean powers of `base`. */
+const size = (text: string | undefined, base = 1024): number | undefined => (text === undefined ? undefined : parseCount(text.replace(/\s/g, ""), base));
+const seconds = (text: string | undefined): number | undefined => (text === undefined ? undefined : parseDuration(text));
+
+interface ByteFields {
+  readonly done?: number | undefined;
+  readonly total?: number | undefined;
+  readonly rate?: number | undefined;
+  readonly elapsed?: number | undefined;
+  readonly eta?: number | undefined;
+  readonly metrics?: Readonly<Record<string, number | undefined>>;
+}
+
+function bytes({ done, total, rate, elapsed, eta, metrics }: ByteFields): FormatReading {
+  const known = Object.entries(metrics ?? {}).filter((entry): entry is [string, number] => entry[1] !== undefined);
+  return present({
+    done,
+    total,
+    unit: "B",
+    rate,
+    rate_unit: rate === undefined ? undefined : "B/s",
+    elapsed_s: elapsed,
+    eta_s: eta,
+    metrics: known.length === 0 ? undefined : Object.fromEntries(known),
+  });
+}
+
+const quantity = String.raw`\d[\d.]*`;
+
+/** Tools that move bytes. wget, curl, aria2, rsync, pv, rclone, git and aws count in 1024, the hubs and docker in 1000. */
+export const transferFormats: readonly ProgressFormat[] = [
+  {
+    // wget 1.x, redirected: `1622000K .......... .......... 33% 98.7M 32s`; the last row has `=47s`
+    key: "wget",
+    trigger: "K ",
+    read: ({ body }) => {
+      const match = /^ *\d+[KM] [.,+ ]{5,120}?(\d{1,3})% +([\d.]+[KMGT]?)(?: ?(=)?((?:\d+[dhms] ?)+))?\s*$/.exec(body);
+      if (match === null) return undefined;
+      const [, percent, rate, last, time] = match;
+      const duration = seconds(time?.trim());
+      return bytes({ rate: size(rate), metrics: { percent: Number(percent) }, ...(last === undefined ? { eta: duration } : { elapsed: duration }) });
+    },
+  },
+  {
+    // wget's end: `2025-11-02 10:00:47 (101 MB/s) - ‘x’ saved [4976698672/4976698672]`
+    key: "wget",
+    trigger: " saved [",
+    read: ({ body }) => {
+      const match = /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?\(([\d.]+ [KMG]?B)\/s\) - .{1,400} saved \[(\d+)(?:\/(\d+))?\]\s*$/.exec(body);
+      if (match === null) return undefined;
+      return bytes({ done: Number(match[2]), total: match[3] === undefined ? undefined : Number(match[3]), rate: size(match[1]) });
+    },
+  },
+  {
+    // wget 1.16+, bar: `train.tar.zst  41%[++++===>      ] 841.31M  25.9MB/s    eta 1m 3s`
+    key: "wget",
+    trigger: "%[",
+    read: ({ body }) => {
+      const match = /^(\S.{0,80}?) +(\d{1,3})%\[[+=> ]{0,200}\] +([\d.,]+[KMGT]?)(?: +([\d.]+[KMGT]?B)\/s)?(?: +(?:eta ((?:\d+[dhms] ?)+)|in ((?:[\d.]+[dhms] ?)+)))?\s*$/.exec(body);
+      if (match === null) return undefined;
+      const [, label, percent, done, rate, eta, elapsed] = match;
+      return { ...bytes({ done: size(done), rate: size(rate), eta: seconds(eta?.trim()), elapsed: seconds(elapsed?.trim()), metrics: { percent: Number(percent) } }), ...present({ label }) };
+    },
+  },
+  {
+    // curl: `% total % received % xferd, average down and up, times total, spent, left, current`, columns without names
+    key: "curl",
+    trigger: ":",
+    read: ({ body }) => readCurl(body),
+  },
+  {
+    // aria2 1.3x: `[#a0f383 2.1GiB/46GiB(4%) CN:16 DL:112MiB ETA:6m42s]`; 0B/0B while the length is unknown
+    key: "aria2",
+    trigger: " DL:",
+    read: ({ body }) => {
+      const match = /^\[#[\da-f]{6} ([\d.]+[KMGT]?i?B)\/([\d.]+[KMGT]?i?B)(?:\((\d+)%\))? CN:\d+ (?:SD:\d+ )?DL:([\d.]+[KMGT]?i?B)(?: UL:\S{1,30})?(?: ETA:((?:\d+[dhms])+))?\]/.exec(body);
+      if (match === null) return undefined;
+      const [, done, total, percent, rate, eta] = match;
+      const all = size(total);
+      return bytes({ done: size(done), total: all === 0 ? undefined : all, rate: size(rate), eta: seconds(eta), metrics: { percent: percent === undefined ? undefined : Number(percent) } });
+    },
+  },
+  {
+    // aria2's table of results: `a0f383|OK  |   109MiB/s|/data/models/model.gguf`
+    key: "aria2",
+    trigger: "|OK",
+    read: ({ body }) => {
+      const match = /^[\da-f]{6}\|OK +\| *([\d.]+[KMGT]?i?B)\/s\|/.exec(body);
+      return match === null ? undefined : present({ rate: size(match[1]), rate_unit: "B/s" });
+    },
+  },
+  {
+    // rsync 2.x, 3.x: `  22,216,707  24%   19.58MB/s    0:00:03 (xfr#2, to-chk=1/4)`; kB is 1024; with xfr the time is elapsed
+    key: "rsync",
+    trigger: "B/s ",
+    read: ({ body }) => readRsync(body),
+  },
+  {
+    // pv 1.6+: `8.00GiB 0:01:22 [99.8MiB/s] [========>       ] 27% ETA 0:03:41`
+    key: "pv",
+    trigger: "B/s]",
+    read: ({ body }) => {
+      const match = /^ *([\d.]+ ?[KMGT]?i?B) (\d+:\d\d:\d\d(?::\d\d)?) \[ *([\d.]+ ?[KMGT]?i?B)\/s\](?: \[[^\]]{0,300}\](?: *(\d{1,3})%)?)?(?: ETA (\d+:\d\d:\d\d(?::\d\d)?))?\s*$/.exec(body);
+      if (match === null) return undefined;
+      const [, done, elapsed, rate, percent, eta] = match;
+      return bytes({ done: size(done), elapsed: seconds(elapsed), rate: size(rate), eta: seconds(eta), metrics: { percent: percent === undefined ? undefined : Number(percent) } });
+    },
+  },
+  {
+    // dd status=progress: `9663676416 bytes (9.7 GB, 9.0 GiB) copied, 91 s, 106 MB/s`; its MB is 1000
+    key: "dd",
+    trigger: " copied, ",
+    read: ({ body }) => {
+      const match = /^(\d+) bytes (?:\([^)]{1,60}\) )?copied, ([\d.]+) s, ([\d.]+ [kMGT]?B)\/s\s*$/.exec(body);
+      return match === null ? undefined : bytes({ done: Number(match[1]), elapsed: Number(match[2]), rate: size(match[3], 1000) });
+    },
+  },
+  {
+    // git 2.x: `Receiving objects:  43% (1401/3258), 14.02 MiB | 4.81 MiB/s`; phases follow each other
+    key: "git",
+    trigger: "% (",
+    read: ({ body }) => readGit(body),
+  },
+  {
+    // aws s3: `Completed 1.2 GiB/4.5 GiB (120.5 MiB/s) with 3 file(s) remaining`; `~` while it still lists
+    key: "aws-s3",
+    trigger: "Completed ",
+    read: ({ body }) => {
+      const match = /^Completed ([\d.]+ [KMGT]?i?B|[\d.]+ Bytes)\/~?([\d.]+ [KMGT]?i?B|[\d.]+ Bytes) \(([\d.]+ [KMGT]?i?B|[\d.]+ Bytes)\/s\) with ~?(\d+) file\(s\) remaining/.exec(body);
+      if (match === null) return undefined;
+      const plain = (text: string | undefined): number | undefined => size(text?.replace(" Bytes", "B"));
+      return bytes({ done: plain(match[1]), total: plain(match[2]), rate: plain(match[3]), metrics: { files_left: Number(match[4]) } });
+    },
+  },
+  {
+    // rclone 1.5x+: `Transferred:   	   12.345 GiB / 53.400 GiB, 23%, 95.412 MiB/s, ETA 7m20s`
+    key: "rclone",
+    trigger: "Transferred:",
+    read: ({ body }) => {
+      const match = /^ *Transferred:\s+([\d.]+ ?[KMGT]?i?B) \/ ([\d.]+ ?[KMGT]?i?B), (\d+)%, ([\d.]+ ?[KMGT]?i?B)\/s(?:, ETA (\S+))?/.exec(body);
+      if (match === null) return undefined;
+      const [, done, total, percent, rate, eta] = match;
+      return bytes({ done: size(done), total: size(total), rate: size(rate), eta: seconds(eta), metrics: { percent: Number(percent) } });
+    },
+  },
+  {
+    // huggingface_hub 1.x with xet: `Reconstructing (incomplete total...):  23%|██▎  | 12.3GB / 53.4GB, 93.5MB/s`
+    key: "hf-xet",
+    trigger: "B/s",
+    read: ({ body }) => {
+      const match = new RegExp(`^([^|"{]{1,120}?): +(?:\\d{1,3}%)?\\|[^|]{0,200}\\| *(${quantity}[kKMGT]?B)(?: / (${quantity}[kKMGT]?B))?, +(?:(${quantity}[kKMGT]?B)/s|\\?+B/s)\\s*$`, "u").exec(body);
+      if (match === null) return undefined;
+      return { ...bytes({ done: size(match[2], 1000), total: size(match[3], 1000), rate: size(match[4], 1000) }), ...present({ label: match[1]?.trim() }) };
+    },
+  },
+  {
+    // hf upload-large-folder: `Files:   hashed 40/128 (…) | pre-uploaded: 6/126 (…) | committed: 0/128 (…)`; committed is the goal
+    key: "hf-upload",
+    trigger: "| committed: ",
+    read: ({ body }) => {
+      const match = /^Files: +hashed \d+\/\d+ .{0,200}\| committed: (\d+)\/(\d+) /.exec(body);
+      return match === null ? undefined : { done: Number(match[1]), total: Number(match[2]), unit: "file" };
+    },
+  },
+  {
+    // docker pull, one line a layer: `a2318d6c47ec: Downloading [===>    ]  1.074GB/5.369GB`
+    key: "docker-pull",
+    trigger: "Downloading [",
+    read: ({ body }) => {
+      const match = /^([\da-f]{12}): Downloading \[[=> ]{0,80}\] +([\d.]+[kKMGT]?B)\/([\d.]+[kKMGT]?B)\s*$/.exec(body);
+      return match === null ? undefined : { ...bytes({ done: size(match[2], 1000), total: size(match[3], 1000) }), ...present({ label: match[1] }), role: "aux" };
+    },
+  },
+  {
+    // pip and rich: `━━━━━ 377.5/906.4 MB 25.3 MB/s eta 0:00:21`; one unit for both numbers
+    key: "pip",
+    trigger: " eta ",
+    read: ({ body }) => {
+      const match = /^ *[━╸╺╍ -]{2,200} ?([\d.]+)\/([\d.]+) ([kKMGT]?B) ([\d.]+ [kKMGT]?B)\/s eta (\d+:\d\d:\d\d|-:--:--)\s*$/u.exec(body);
+      if (match === null) return undefined;
+      const [, done = "", total = "", unit = "", rate, eta] = match;
+      return { ...bytes({ done: size(done + unit, 1000), total: size(total + unit, 1000), rate: size(rate, 1000), eta: seconds(eta) }), role: "aux" };
+    },
+  },
+];
+
+const curlTime = String.raw`(?:\d+:\d\d:\d\d|\d+:\d\d|\d+h \d\dm|\d+d \d\dh|-+:-+(?::-+)?|)`;
+const curlRow = new RegExp(
+  String.raw`^ *(\d{1,3}) +([\d.]+[kKMGT]?) +(\d{1,3}) +([\d.]+[kKMGT]?) +(\d{1,3}) +([\d.]+[kKMGT]?) +([\d.]+[kKMGT]?) +([\d.]+[kKMGT]?) +(${curlTime}) +(${curlTime}) +(${curlTime}) +([\d.]+[kKMGT]?)\s*$`,
+);
+
+function readCurl(body: string): FormatReading | undefined {
+  const match = curlRow.exec(body);
+  if (match === null) return undefined;
+  const [, percent, total, , done, , , average, , , spent, left, current] = match;
+  const all = size(total);
+  const average_ = size(average);
+  const started = all !== undefined && all > 0;
+  return bytes({
+    done: size(done),
+    total: started ? all : undefined,
+    rate: size(current),
+    elapsed: seconds(spent),
+    eta: seconds(left),
+    metrics: { percent: Number(percent), ...(started ? { rate_avg: average_ } : {}) },
+  });
+}
+
+function readRsync(body: string): FormatReading | undefined {
+  const match = /^ *([\d,]+) +(\d{1,3})% +([\d.]+[kKMGT]?B)\/s +(\d+:\d\d:\d\d)(?: +\((?:xfr|xfer)#\d+, (?:to|ir)-(?:chk|check)=(\d+)\/(\d+)\))?\s*$/.exec(body);
+  if (match === null) return undefined;
+  const [, done = "", percent, rate, time, left, total] = match;
+  const duration = seconds(time);
+  return bytes({
+    done: Number(done.replaceAll(",", "")),
+    rate: size(rate),
+    ...(left === undefined ? { eta: duration } : { elapsed: duration }),
+    metrics: { percent: Number(percent), files_left: left === undefined ? undefined : Number(left), files_total: total === undefined ? undefined : Number(total) },
+  });
+}
+
+function readGit(body: string): FormatReading | undefined {
+  const match =
+    /^(?:remote: )?(Enumerating|Counting|Compressing|Receiving|Resolving|Writing|Updating|Filtering|Unpacking|Checking out|Downloading LFS|Uploading LFS) (objects|deltas|files|content|LFS objects): +(\d{1,3})% \((\d+)\/(\d+)\)(?:, [\d.]+ [KMG]?i?B)?(?:(?: \||,) ([\d.]+ [KMG]?i?B)\/s)?(?:, done\.)?\s*$/.exec(body);
+  if (match === null) return undefined;
+  const [, phase = "", what, percent, done, total, rate] = match;
+  const perSecond = size(rate);
+  return present({
+    done: Number(done),
+    total: Number(total),
+    unit: what === "content" || what === "files" ? "file" : "object",
+    rate: perSecond,
+    rate_unit: perSecond === undefined ? undefined : "B/s",
+    metrics: { percent: Number(percent) },
+    role: /^(?:Receiving|Filtering|Writing|Downloading|Uploading)/.test(phase) ? undefined : "aux",
+  });
+}
