@@ -7,7 +7,7 @@ import type { SessionInput } from "./sessionSchema";
 import { keyRangeAt, mapOf, nodeAt, readTree } from "./sessionTree";
 import type { TreeNode } from "./sessionTree";
 import { validateSession } from "./sessionValidation";
-import { readService, readStage } from "./stageEntry";
+import { knownHost, readService, readStage } from "./stageEntry";
 import type { EntryContext } from "./stageEntry";
 import { isName, nameRule, refuseUnsafeTexts } from "./unsafeText";
 
@@ -49,6 +49,7 @@ function define(reading: Reading): SessionDefinition | undefined {
   const { root, problems, input } = reading;
   const hosts = defineHosts(reading);
   const context: EntryContext = { ...reading, hosts, defaults: input.defaults ?? {} };
+  if (context.defaults.host !== undefined) knownHost(context, ["defaults", "host"], context.defaults.host);
   const stages = named(reading, "stages").map((name) => readStage(context, name, input.stages?.[name] ?? {}));
   const services = named(reading, "services").map((name) => readService(context, name, input.services?.[name] ?? {}));
   if (input.notify) {

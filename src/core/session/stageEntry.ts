@@ -10,7 +10,7 @@ import type {
 } from "./definition";
 import { listed, readEnvironment } from "./hostEntry";
 import { didYouMean } from "./sessionProblems";
-import type { SessionProblems } from "./sessionProblems";
+import type { KeyPath, SessionProblems } from "./sessionProblems";
 import type { ServiceInput, SessionInput, StageInput } from "./sessionSchema";
 import { unsupportedInHost, unsupportedInService, unsupportedInStage } from "./sessionSupport";
 import type { UnsupportedPart } from "./sessionSupport";
@@ -98,19 +98,23 @@ type Section = "stages" | "services";
 
 /** The host that an entry is on: its own, the default one or the only one. What is wrong is said where it is written. */
 function hostOf(context: EntryContext, section: Section, name: string, own: string | undefined): string | undefined {
-  const { root, problems, hosts, defaults } = context;
+  const { defaults } = context;
   const asked = own ?? defaults.host;
   if (asked === undefined) return unnamedHost(context, section, name);
   const path = own === undefined ? ["defaults", "host"] : [section, name, "host"];
-  if (hosts.has(asked)) return asked;
-  const known = context.input.hosts !== undefined && Object.hasOwn(context.input.hosts, asked);
+  return knownHost(context, path, asked) ? asked : undefined;
+}
+
+/** Whether a name is a host's; says so where it is written if not. */
+export function knownHost({ root, problems, hosts }: EntryContext, path: KeyPath, asked: string): boolean {
+  if (hosts.has(asked)) return true;
   // A host that is there but wrong has its own error.
-  if (known || problems.brokenKeys("hosts", asked).length > 0) return undefined;
+  if (nodeAt(root, ["hosts", asked]) !== undefined) return false;
   const near = didYouMean(asked, hosts.keys());
   const hint = near === undefined ? "" : ` Did you mean \`${near}\`?`;
   const range = nodeAt(root, path)?.range ?? keyRangeAt(root, path);
   problems.addBroken("reference", path, range, `There is no host \`${asked}\` in \`hosts\`.${hint}`);
-  return undefined;
+  return false;
 }
 
 /** The host of an entry that names none: the only one of the file. */
