@@ -1,0 +1,160 @@
+# shellcheck shell=sh disable=SC2015,SC2034,SC2154,SC2209
+# Starts one run. In: root host boot uid session stage member run request fields (command cwd log shell from path_prefix
+# setup_count setup_N environment env_names machine hostname), and the texts of wrapper.sh and job.sh.
+old_umask=$(umask)
+umask 077
+unset CDPATH
+lock=
+refuse() {
+  unlock
+  [ -z "$new_dir" ] || rm -rf -- "$new_dir"
+  printf '@ refused %s\n' "$1"
+  finish
+}
+put() { printf '%s\n' "$2" >"$new_dir/$1"; }
+
+# A lock made by a link is there with its owner written in it, or not there. A dead owner's lock may be removed only by
+# whoever makes the one link that carries that owner's name, so nobody removes a lock that was renewed meanwhile.
+unlock() {
+  [ -z "$lock" ] || rm -f -- "$lock" "$mine"
+  lock=
+}
+try_lock() {
+  ln -- "$mine" "$member_dir/launch.lock" 2>/dev/null && lock=$member_dir/launch.lock && return 0
+  first_line "$member_dir/launch.lock" || return 1
+  owner=$line
+  ! alive "$owner" || return 1
+  # An owner that started under another boot or number is dead as well.
+  over=$member_dir/$(printf %s "$owner" | tr -c 'A-Za-z0-9-' _).over.lock
+  if ln -- "$mine" "$over" 2>/dev/null; then
+    ! first_line "$member_dir/launch.lock" || [ "$line" != "$owner" ] || rm -f -- "$member_dir/launch.lock"
+    rm -f -- "$over"
+  fi
+  return 1
+}
+take_lock() {
+  mine=$member_dir/.$run.lock
+  stat_of "$$"
+  printf '%s %s %s %s\n' "$$" "$ticks" "$boot" "$uid" 2>/dev/null >"$mine" || refuse "The state folder $root cannot be written (is the disk full?)."
+  attempts=0
+  until try_lock; do
+    attempts=$((attempts + 1))
+    [ "$attempts" -lt 100 ] || {
+      rm -f -- "$mine"
+      refuse "Another launch of this stage holds $member_dir/launch.lock."
+    }
+    sleep 0.1 2>/dev/null || sleep 1
+  done
+}
+answer() {
+  relative=$stage/$member/$2
+  printf '@ %s %s\n' "$1" "$relative"
+  print_live "$relative"
+  print_fields "$host" "$relative"
+  printf '@ done\n'
+  finish
+}
+
+check_places() {
+  expand "${cwd:-$HOME}"
+  cwd=$expanded
+  [ -d "$cwd" ] || refuse "The working folder $cwd does not exist."
+  cd -- "$cwd" 2>/dev/null || refuse "The working folder $cwd cannot be entered."
+  here=$(pwd)
+  expand "$log"
+  case $expanded in
+    '') log=$dir/output.log && return ;;
+    /*) log=$expanded ;;
+    *) log=${here%/}/$expanded ;;
+  esac
+  folder=${log%/*}
+  [ -d "${folder:-/}" ] || refuse "The log's folder ${folder:-/} does not exist."
+  [ ! -e "$log" ] || [ -f "$log" ] || refuse "The log $log is not a regular file."
+  (umask "$old_umask" && : >>"$log") 2>/dev/null || refuse "The log $log cannot be written."
+}
+# Keeps the newest 20 ended runs of the member.
+prune() {
+  kept=0
+  for old_run in $(cd -- "$member_dir" && ls -r); do
+    [ -d "$member_dir/$old_run" ] && ended "$member_dir/$old_run" || continue
+    kept=$((kept + 1))
+    [ "$kept" -le 20 ] || rm -rf -- "$member_dir/${old_run:?}"
+  done
+}
+write_record() {
+  full="The state folder $root cannot be written (is the disk full?)."
+  mkdir -- "$new_dir" 2>/dev/null || refuse "$full"
+  {
+    # Allocated now, so that a disk that fills up cannot swallow the verdict.
+    printf '%63s\n' '' >"$new_dir/end" &&
+      put version 1 && put session "${session#%}" && put stage "${stage#%}" && put member "${member#%}" && put run "$run" &&
+      put machine "$machine" && put hostname "$hostname" && put command "$command" && put cwd "$here" &&
+      put shell "$shell" && put from "$from" && put env "$env_names" && put path "$path_prefix" && put started "$now" &&
+      printf '%s\n' "$wrapper_text" >"$new_dir/wrapper.sh" && printf '%s\n' "$job_text" >"$new_dir/job.sh"
+  } 2>/dev/null || refuse "$full"
+  count=0
+  while [ "$count" -lt "$setup_count" ]; do
+    eval "put setup.$count \"\$setup_$count\"" 2>/dev/null || refuse "$full"
+    count=$((count + 1))
+  done
+  mv -- "$new_dir" "$dir" 2>/dev/null || refuse "$full"
+  new_dir=
+  [ "$log" != "$dir/output.log" ] || : >"$log"
+  { printf '%s\n' "$log" >"$dir/log" && stat -L -c '%d %i %s' -- "$log" >"$dir/log-start"; } 2>/dev/null
+}
+
+begin
+new_dir=
+session_dir=$root/v1/$host/$session
+member_dir=$session_dir/$stage/$member
+dir=$member_dir/$run
+mkdir -p -- "$member_dir" 2>/dev/null || refuse "The state folder $root cannot be written."
+if command -v setsid >/dev/null 2>&1; then
+  detach=setsid
+elif busybox setsid true >/dev/null 2>&1; then
+  detach='busybox setsid'
+else
+  refuse "This host has no setsid (package util-linux), without which a job would die with the connection."
+fi
+case $shell in
+  auto) if command -v bash >/dev/null 2>&1; then shell=bash; else shell=sh; fi ;;
+  bash) command -v bash >/dev/null 2>&1 || refuse "This host has no bash, which the session file asks for." ;;
+esac
+take_lock
+for old_run in "$member_dir"/*/; do
+  old_run=${old_run%/}
+  [ -d "$old_run" ] && ! ended "$old_run" && run_alive "$old_run" || continue
+  unlock
+  answer running "${old_run##*/}"
+done
+check_places
+now
+new_dir=$member_dir/.$run
+write_record
+prune
+# The part that answers goes to the background and this one becomes the wrapper, not the other way round: a shell makes
+# what it starts with & ignore INT and QUIT, and a job that ignores INT cannot be stopped by it.
+answer_when_started() {
+  tries=0
+  # Until the job's identity is written, then half a second more for what dies at once.
+  until [ -s "$dir/process" ] || [ "$tries" -ge 50 ]; do
+    tries=$((tries + 1))
+    sleep 0.1 2>/dev/null || sleep 1
+  done
+  unlock
+  printf '%s\n' "$stage/$member/$run" 2>/dev/null >>"$session_dir/changes"
+  tries=0
+  until ended "$dir" || [ "$tries" -ge 5 ]; do
+    tries=$((tries + 1))
+    sleep 0.1 2>/dev/null || sleep 1
+  done
+  answer launched "$run"
+}
+answer_when_started &
+# The lock belongs to the part that takes it away.
+stat_of "$!" && printf '%s %s %s %s\n' "$!" "$ticks" "$boot" "$uid" >"$mine.next" && mv -- "$mine.next" "$lock"
+# The values go by the wrapper's environment, as the job's own do: neither on disk nor in anybody's process list.
+ML_ENVIRONMENT=$environment
+export ML_ENVIRONMENT
+# shellcheck disable=SC2086
+exec $detach sh "$dir/wrapper.sh" "$dir" "$log" "$boot" "$uid" "$detach" "$shell" "$old_umask" "$path_prefix" </dev/null >/dev/null 2>&1

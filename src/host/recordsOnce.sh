@@ -1,0 +1,5 @@
+# shellcheck shell=sh
+# All records of a session, once.
+begin
+print_all
+finish

@@ -1,0 +1,54 @@
+# shellcheck shell=sh disable=SC2015,SC2154
+# All records of a session, then each that changes. Launches and wrappers add a line to the session's `changes`; an open
+# descriptor reads on from where it stood, so a round costs builtins and one sleep. Runs under way are judged by /proc
+# each round, which also finds those whose doorbell could not ring (full disk, killed wrapper).
+beat() { printf '@ beat\n'; }
+base=$root/v1/$host/$session
+# Relative paths of runs without a verdict, each followed by a blank.
+running=
+note_running() {
+  running=
+  for run_dir in "$base"/*/*/*/; do
+    run_dir=${run_dir%/}
+    [ -d "$run_dir" ] && ! ended "$run_dir" && run_alive "$run_dir" || continue
+    running="$running${run_dir#"$base/"} "
+  done
+}
+print_run() {
+  print_live "$1"
+  print_fields "$host" "$1"
+  printf '@ done\n'
+}
+open_changes() {
+  [ -z "$changes_open" ] && [ -r "$base/changes" ] && exec 4<"$base/changes" && changes_open=1
+}
+work() {
+  work_begins
+  begin
+  changes_open=
+  if open_changes; then while IFS= read -r change <&4; do :; done; fi
+  print_all
+  note_running
+  while :; do
+    pause 1
+    tick 1
+    open_changes
+    if [ -n "$changes_open" ]; then
+      changed=
+      while IFS= read -r change <&4; do
+        # Only names of ours: three parts, no dots alone.
+        case $change in
+          *[!A-Za-z0-9._/%-]* | */../* | ../* | */.. | '') ;;
+          */*/*) print_run "$change" && changed=1 ;;
+        esac
+      done
+      [ -z "$changed" ] || note_running
+    fi
+    still=
+    for path in $running; do
+      if run_alive "$base/$path"; then still="$still$path "; else print_run "$path"; fi
+    done
+    running=$still
+  done
+}
+serve

@@ -1,0 +1,149 @@
+import type { GpuReport, GpuSample } from "../core/ports";
+import gpuScript from "../host/gpus.sh";
+import type { HostSession } from "./hostSession";
+import { openLongScript } from "./longChannel";
+import { lines } from "./scriptChannel";
+
+/** Names as `nvidia-smi --help-query-gpu` lists them; one that the driver does not know fails the whole query. */
+const fieldLists = [
+  "index,uuid,name,utilization.gpu,memory.used,memory.total,temperature.gpu,power.draw,power.limit",
+  "index,uuid,name,utilization.gpu,memory.used,memory.total,temperature.gpu",
+  "index,uuid,name,memory.used,memory.total",
+] as const;
+
+/** How long lines of one moment may follow each other, and how long to wait before asking a host again. */
+const roundMs = 150;
+const againMs = 60_000;
+
+/** Samples of all GPUs of the host, round by round; see `HostOps.gpus`. Ends when aborted or when the link breaks. */
+export async function* watchGpus(
+  session: HostSession,
+  everySeconds: number,
+  signal: AbortSignal,
+): AsyncGenerator<GpuReport> {
+  const interval = Math.max(200, Math.round(everySeconds * 1000));
+  const [fields_1, fields_2, fields_3] = fieldLists;
+  for (;;) {
+    const script = { parts: [gpuScript], variables: { ...session.variables, interval, fields_1, fields_2, fields_3 } };
+    const channel = await openLongScript(session.transport, session.clock, script, signal);
+    try {
+      yield* reports(session, channel.parts, signal);
+    } finally {
+      channel.close();
+    }
+    // A driver that was updated or a GPU that fell off the bus: another look later.
+    await session.clock.sleep(againMs, signal);
+  }
+}
+
+async function* reports(
+  session: HostSession,
+  parts: AsyncIterable<{ readonly data: Uint8Array }>,
+  signal: AbortSignal,
+): AsyncGenerator<GpuReport> {
+  const rounds = new GpuRounds();
+  const hostNow = (): number => session.clock.now() + session.identity.clockOffsetMs;
+  const source = lines(bytesOf(parts))[Symbol.asyncIterator]();
+  let next = source.next();
+  for (;;) {
+    // While a round is open and its size unknown, silence ends it.
+    const quiet = rounds.open ? session.clock.sleep(roundMs, signal).then(() => undefined) : undefined;
+    const result = await (quiet === undefined ? next : Promise.race([next, quiet]));
+    if (result === undefined) {
+      const report = rounds.flush();
+      if (report !== undefined) yield report;
+    } else if (result.done === true) {
+      return;
+    } else {
+      yield* rounds.line(result.value, hostNow());
+      next = source.next();
+    }
+  }
+}
+
+async function* bytesOf(parts: AsyncIterable<{ readonly data: Uint8Array }>): AsyncGenerator<Uint8Array> {
+  for await (const { data } of parts) yield data;
+}
+
+/** Puts the lines of gpus.sh together to rounds: all GPUs of one moment. */
+export class GpuRounds {
+  #fields: readonly string[] = [];
+  #round: GpuSample[] = [];
+  #words: string[] = [];
+  /** GPUs of the last full round. */
+  #count: number | undefined;
+
+  /** Whether a round has begun that no line has ended yet. */
+  get open(): boolean {
+    return this.#round.length > 0;
+  }
+
+  /** @param at host clock, ms since 1970, when the line came */
+  *line(line: string, at: number): Generator<GpuReport> {
+    const [, word, rest = ""] = /^@ (\S+) ?(.*)$/.exec(line) ?? [];
+    if (word === "absent") yield { kind: "unavailable", reason: "nvidia-smi is not on this host (or not on PATH)." };
+    else if (word === "fields") this.#start(rest);
+    else if (word === "ended") yield* this.#ended(Number(rest));
+    else if (word === undefined) yield* this.#sample(line, at);
+  }
+
+  flush(): GpuReport | undefined {
+    if (this.#round.length === 0) return undefined;
+    const samples = this.#round;
+    this.#round = [];
+    this.#count = samples.length;
+    return { kind: "samples", samples };
+  }
+
+  #start(fields: string): void {
+    this.#fields = fields.split(",");
+    this.#words = [];
+  }
+
+  *#ended(code: number): Generator<GpuReport> {
+    const last = this.flush();
+    if (last !== undefined) yield last;
+    // 2 is an unknown field: the script asks for fewer, and only the last list's failure is news.
+    if (code === 2 && this.#fields.length > fieldLists[2].split(",").length) return;
+    const words = this.#words.join(" ").slice(0, 300);
+    yield { kind: "unavailable", reason: words === "" ? `nvidia-smi ended with code ${code}.` : words };
+  }
+
+  *#sample(line: string, at: number): Generator<GpuReport> {
+    const sample = sampleOf(this.#fields, line, at);
+    if (sample === undefined) {
+      if (line.trim() !== "" && this.#words.length < 5) this.#words.push(line.trim());
+      return;
+    }
+    if (this.#round.some((other) => other.uuid === sample.uuid)) {
+      const before = this.flush();
+      if (before !== undefined) yield before;
+    }
+    this.#round.push(sample);
+    if (this.#round.length === this.#count) {
+      const full = this.flush();
+      if (full !== undefined) yield full;
+    }
+  }
+}
+
+function sampleOf(fields: readonly string[], line: string, at: number): GpuSample | undefined {
+  const values = line.split(",").map((value) => value.trim());
+  if (fields.length === 0 || values.length !== fields.length) return undefined;
+  const text = (field: string): string => values[fields.indexOf(field)] ?? "";
+  // "[N/A]", "[Not Supported]", "[Unknown Error]", "ERR!": the driver gives none.
+  const number = (field: string): number | undefined =>
+    /^-?\d+(\.\d+)?$/.test(text(field)) ? Number(text(field)) : undefined;
+  const index = number("index");
+  if (index === undefined || text("uuid") === "") return undefined;
+  const numbers = {
+    utilisation: number("utilization.gpu"),
+    memoryUsedMib: number("memory.used"),
+    memoryTotalMib: number("memory.total"),
+    temperatureC: number("temperature.gpu"),
+    powerW: number("power.draw"),
+    powerLimitW: number("power.limit"),
+  };
+  const given = Object.entries(numbers).filter(([, value]) => value !== undefined);
+  return { index, uuid: text("uuid"), name: text("name"), at, ...Object.fromEntries(given) };
+}

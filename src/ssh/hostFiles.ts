@@ -1,0 +1,123 @@
+import type { LogWriter, OutputCheck, OutputReport, ToolCandidate } from "../core/ports";
+import { ExpectedError } from "../core/errors";
+import logWriterScript from "../host/logWriter.sh";
+import outputsScript from "../host/outputs.sh";
+import readScript from "../host/readPart.sh";
+import toolsScript from "../host/tools.sh";
+import type { HostSession } from "./hostSession";
+import { pathPrefix } from "./launchRun";
+import { quoted, runRaw, runScript } from "./scriptChannel";
+
+/** See `HostOps.read`. */
+export async function readPart(
+  session: HostSession,
+  path: string,
+  offset: number,
+  length: number,
+): Promise<Uint8Array> {
+  const variables = { ...session.variables, path, offset: whole(offset), length: whole(length) };
+  const answer = await runRaw(session.transport, [readScript], variables);
+  const cut = answer.indexOf("\n");
+  const head = answer.subarray(0, cut).toString("utf8");
+  if (head.startsWith("@ refused ")) throw new ExpectedError(`${path}: ${head.slice("@ refused ".length)}`);
+  return answer.subarray(cut + 1);
+}
+
+function whole(value: number): number {
+  return Math.max(0, Math.floor(value));
+}
+
+/** See `HostOps.checkOutputs`. */
+export async function checkOutputs(
+  session: HostSession,
+  check: OutputCheck,
+  cwd: string | undefined,
+): Promise<OutputReport> {
+  const variables = {
+    ...session.variables,
+    cwd: cwd ?? "",
+    pattern_count: check.files.length,
+    ...Object.fromEntries(check.files.map((pattern, index) => [`pattern_${index}`, pattern])),
+  };
+  const answer = await runScript(session.transport, [outputsScript], variables);
+  const missing: string[] = [];
+  let bytes = 0;
+  let files = 0;
+  check.files.forEach((pattern, index) => {
+    const [, count, size] = /^@ match (\d+) (\d+)$/.exec(answer[index] ?? "") ?? [];
+    if (count === undefined || size === undefined) missing.push(pattern);
+    files += Number(count ?? 0);
+    bytes += Number(size ?? 0);
+  });
+  const short = check.minBytes !== undefined && bytes < check.minBytes;
+  const parts = [
+    ...missing.map((pattern) => `nothing matches ${pattern}`),
+    ...(short ? [`${bytes} of at least ${check.minBytes ?? 0} bytes are there`] : []),
+  ];
+  return {
+    ok: parts.length === 0,
+    bytes,
+    files,
+    detail: parts.length === 0 ? `${files} ${files === 1 ? "file" : "files"}, ${bytes} bytes` : parts.join("; "),
+  };
+}
+
+/** See `HostOps.findTools`. */
+export async function findTools(
+  session: HostSession,
+  names: readonly string[],
+  cwd: string | undefined,
+): Promise<readonly ToolCandidate[]> {
+  const { definition } = session;
+  const wrong = names.find((name) => name === "" || /[/\s]/.test(name));
+  if (wrong !== undefined) throw new ExpectedError(`"${wrong}" is not the name of a program.`);
+  const variables = {
+    ...session.variables,
+    cwd: cwd ?? "",
+    shell: definition.shell,
+    path_prefix: pathPrefix(definition, session.identity.home),
+    environment: Object.entries(definition.env)
+      .filter(([name]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      .map(([name, value]) => `export ${name}=${quoted(value)}`)
+      .join("\n"),
+    name_count: names.length,
+    ...Object.fromEntries(names.map((name, index) => [`name_${index}`, name])),
+    setup_count: definition.setup.length,
+    ...Object.fromEntries(definition.setup.map((line, index) => [`setup_${index}`, line])),
+  };
+  return toolsOf(await runScript(session.transport, [toolsScript], variables));
+}
+
+function toolsOf(answer: readonly string[]): ToolCandidate[] {
+  const tools: { name: string; path: string; onPath: boolean; code: number; words: string[] }[] = [];
+  for (const line of answer) {
+    const [, onPath, code, name, path] = /^@ tool ([01]) (\d+) (\S+) (.*)$/.exec(line) ?? [];
+    if (name !== undefined && path !== undefined) {
+      tools.push({ name, path, onPath: onPath === "1", code: Number(code), words: [] });
+    } else if (line.startsWith(": ")) {
+      tools.at(-1)?.words.push(line.slice(2));
+    }
+  }
+  return tools.map(({ name, path, onPath, code, words }) => {
+    const text = plain(words.join(" "));
+    // A stub may end with 0 after saying that it does nothing any more (huggingface-cli since huggingface_hub 1.0).
+    const works = code === 0 && !/no longer works/i.test(text);
+    const says = code === 124 ? "It gave no answer within 10 s." : text === "" ? `It ended with code ${code}.` : text;
+    return { name, path, onPath, works, says: works ? "" : says };
+  });
+}
+
+/** Words of a program on one line, without colours. */
+function plain(text: string): string {
+  // eslint's no-control-regex wants no escape written in a pattern, so the pattern is built.
+  const escapes = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, "g");
+  return text.replace(escapes, "").replace(/\s+/g, " ").trim().slice(0, 500);
+}
+
+/** See `HostOps.logWriter`. */
+export async function logWriter(session: HostSession, path: string): Promise<LogWriter> {
+  const [answer = ""] = await runScript(session.transport, [logWriterScript], { ...session.variables, path });
+  const [, pid] = /^@ open (\d+)$/.exec(answer) ?? [];
+  if (pid !== undefined) return { open: true, pid: Number(pid) };
+  return answer === "@ closed" ? { open: false } : {};
+}

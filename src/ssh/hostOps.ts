@@ -1,0 +1,175 @@
+import type {
+  Clock,
+  GpuReport,
+  HostIdentity,
+  HostOps,
+  LogWriter,
+  Logger,
+  OutputReport,
+  RunRecord,
+  StopOutcome,
+  StopRequest,
+  ToolCandidate,
+  Transport,
+} from "../core/ports";
+import { ConnectError, ExpectedError, isConnectError, messageOf } from "../core/errors";
+import type { HostDefinition } from "../core/session/definition";
+import probeScript from "../host/probe.sh";
+import recordList from "../host/recordList.sh";
+import recordsOnce from "../host/recordsOnce.sh";
+import watchScript from "../host/watch.sh";
+import stopScript from "../host/stop.sh";
+import { followFile } from "./followFile";
+import { checkOutputs, findTools, logWriter, readPart } from "./hostFiles";
+import { watchGpus } from "./gpus";
+import type { HostSession } from "./hostSession";
+import { launchRun } from "./launchRun";
+import { openLongScript } from "./longChannel";
+import { hostFolder, isName, nameFolder, RecordReader } from "./records";
+import { lines, runScript } from "./scriptChannel";
+
+/**
+ * Everything the product does on a host, by the scripts of src/host over any transport. Owns the transport.
+ * @throws ConnectError `no-shell` when the scripts cannot run there; what the transport throws
+ */
+export async function openHost(
+  transport: Transport,
+  definition: HostDefinition,
+  clock: Clock,
+  logger: Logger,
+): Promise<HostOps> {
+  const sentAt = clock.now();
+  let answer: readonly string[];
+  try {
+    answer = await runScript(transport, [probeScript], { state_dir: definition.stateDir });
+  } catch (error) {
+    if (isConnectError(error)) throw error;
+    throw new ConnectError("no-shell", `${transport.label}: ${messageOf(error)}`, { cause: error });
+  }
+  const facts = factsOf(answer);
+  const identity = identityOf(facts, sentAt, clock.now());
+  if (!identity.has.has("proc")) {
+    throw new ConnectError("no-shell", `${transport.label} has no /proc: only Linux machines can be watched.`);
+  }
+  const root = facts.get("root") ?? "";
+  if (facts.has("fallback"))
+    logger.warn(
+      `${transport.label}: the state folder ${facts.get("fallback") ?? ""} cannot be written; ${root} is used.`,
+    );
+  if (facts.has("unwritable"))
+    logger.warn(`${transport.label}: the state folder ${root} cannot be written; nothing can be launched.`);
+  const variables = { root, host: hostFolder(identity), boot: identity.bootId, uid: identity.uid };
+  return opsOf({ transport, definition, clock, logger, identity, variables });
+}
+
+/** Answers as `@ word text`; of `has` all are kept, a line each. */
+function factsOf(answer: readonly string[]): Map<string, string> {
+  const facts = new Map<string, string>();
+  for (const line of answer) {
+    const [, word = "", text = ""] = /^@ (\S+) (.*)$/.exec(line) ?? [];
+    facts.set(word, word === "has" ? `${facts.get(word) ?? ""}${text}\n` : text);
+  }
+  return facts;
+}
+
+function identityOf(facts: Map<string, string>, sentAt: number, heardAt: number): HostIdentity {
+  const text = (word: string): string => facts.get(word) ?? "";
+  return {
+    machineId: text("machine"),
+    hostname: text("hostname"),
+    bootId: text("boot"),
+    user: text("user"),
+    uid: Number(text("uid")),
+    // The host looked at its clock somewhere between: the middle errs by half the round trip at most.
+    clockOffsetMs: Math.round(Number(text("now")) - (sentAt + heardAt) / 2),
+    home: text("home"),
+    has: new Set(text("has").split("\n").filter(Boolean)),
+  };
+}
+
+function opsOf(session: HostSession): HostOps {
+  const { transport, identity } = session;
+  return {
+    identity,
+    onDidClose: transport.onDidClose,
+    records: (name) => records(session, name),
+    watchRecords: (name, signal) => watchRecords(session, name, signal),
+    launch: (request) => launchRun(session, request),
+    stop: (name, run, request) => stopRun(session, { name, run }, request),
+    follow: (path, from, signal) => followFile(session, path, from, signal),
+    read: (path, offset, length) => readPart(session, path, offset, length),
+    gpus: (everySeconds, signal): AsyncIterable<GpuReport> => watchGpus(session, everySeconds, signal),
+    checkOutputs: (check, cwd): Promise<OutputReport> => checkOutputs(session, check, cwd),
+    findTools: (names, cwd): Promise<readonly ToolCandidate[]> => findTools(session, names, cwd),
+    logWriter: (path): Promise<LogWriter> => logWriter(session, path),
+    dispose: () => {
+      transport.dispose();
+    },
+  };
+}
+
+function sessionFolder(name: string): string {
+  if (!isName(name)) throw new ExpectedError(`"${name}" cannot be the name of a session.`);
+  return nameFolder(name);
+}
+
+async function records(session: HostSession, name: string): Promise<readonly RunRecord[]> {
+  const variables = { ...session.variables, session: sessionFolder(name) };
+  const reader = new RecordReader(session.identity, session.logger);
+  for (const line of await runScript(session.transport, [recordList, recordsOnce], variables)) reader.line(line);
+  return reader.take();
+}
+
+async function* watchRecords(
+  session: HostSession,
+  name: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly RunRecord[]> {
+  const script = {
+    parts: [recordList, watchScript],
+    variables: { ...session.variables, session: sessionFolder(name) },
+  };
+  const channel = await openLongScript(session.transport, session.clock, script, signal);
+  const reader = new RecordReader(session.identity, session.logger);
+  try {
+    for await (const line of lines(outputOf(channel.parts))) {
+      if (line !== "@ done") reader.line(line);
+      else yield reader.take();
+    }
+  } finally {
+    channel.close();
+  }
+  signal.throwIfAborted();
+  throw new Error(`The watch of ${name} on ${session.transport.label} ended: the link broke.`);
+}
+
+async function* outputOf(
+  parts: AsyncIterable<{ readonly from: "stdout" | "stderr"; readonly data: Uint8Array }>,
+): AsyncGenerator<Uint8Array> {
+  for await (const part of parts) if (part.from === "stdout") yield part.data;
+}
+
+async function stopRun(
+  session: HostSession,
+  target: { readonly name: string; readonly run: string },
+  request: StopRequest,
+): Promise<StopOutcome> {
+  if (!isName(target.run)) return { kind: "refused", reason: `"${target.run}" cannot be the name of a run.` };
+  const answer = await runScript(session.transport, [stopScript], {
+    ...session.variables,
+    session: sessionFolder(target.name),
+    run: target.run,
+    signal: request.signal,
+    grace: Math.max(0, Math.floor(request.graceSeconds)),
+    by: request.requestedBy,
+  });
+  const survivors = answer.flatMap((line) =>
+    line.startsWith("@ survivor ") ? [line.slice("@ survivor ".length)] : [],
+  );
+  if (survivors.length > 0) return { kind: "not-stopped", survivors };
+  const [, word = "", text = ""] = /^@ (\S+) ?(.*)$/.exec(answer[0] ?? "") ?? [];
+  if (word === "refused") return { kind: "refused", reason: text };
+  if (word === "not-running") return { kind: "not-running" };
+  if (word === "stopped") return { kind: "stopped", forced: text === "1" };
+  return { kind: "not-stopped", survivors: ["The host did not say what is left."] };
+}

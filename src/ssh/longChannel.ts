@@ -1,0 +1,115 @@
+import type { Clock, Transport } from "../core/ports";
+import { messageOf } from "../core/errors";
+import { openScript, type ScriptVariables } from "./scriptChannel";
+
+/** The host ends a script whose channel was silent for 90 s, and so do we. */
+const beatMs = 30_000;
+const silenceMs = 90_000;
+
+/** What a long script gives: bytes of either output, in the order in which they came; the outputs among them have none. */
+export type LongChannelPart = { readonly from: "stdout" | "stderr"; readonly data: Uint8Array };
+
+/** One output of a script that goes on until it is aborted. */
+export interface LongChannel {
+  /** Ends when the script ended; throws when the host was silent for 90 s, and the signal's reason when aborted. */
+  readonly parts: AsyncIterable<LongChannelPart>;
+  close(): void;
+}
+
+/**
+ * Starts a script that runs until the channel closes, keeps it alive, and merges its outputs with back-pressure: a
+ * chunk is asked for only when the one before it was taken.
+ */
+export async function openLongScript(
+  transport: Transport,
+  clock: Clock,
+  script: { readonly parts: readonly string[]; readonly variables: ScriptVariables },
+  signal: AbortSignal,
+): Promise<LongChannel> {
+  signal.throwIfAborted();
+  const { channel, stdout, stderr } = await openScript(transport, script.parts, script.variables, signal);
+  const over = new AbortController();
+  const queue = new Handover<LongChannelPart>();
+  let heardAt = clock.now();
+  const finish = (error?: unknown): void => {
+    over.abort();
+    signal.removeEventListener("abort", onAbort);
+    channel.close();
+    queue.end(error);
+  };
+  const onAbort = (): void => {
+    finish(signal.reason);
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  const pump = async (from: LongChannelPart["from"], source: AsyncIterable<Uint8Array>): Promise<void> => {
+    for await (const data of source) {
+      heardAt = clock.now();
+      await queue.put({ from, data });
+    }
+  };
+  const beat = async (): Promise<void> => {
+    for (;;) {
+      await clock.sleep(beatMs, over.signal);
+      // What waits to be taken by our own consumer is not the host's silence.
+      if (clock.now() - heardAt > silenceMs && !queue.waiting) {
+        throw new Error(`The host was silent for ${silenceMs / 1000} s.`);
+      }
+      await channel.write("\n");
+    }
+  };
+  beat().catch((error: unknown) => {
+    if (!over.signal.aborted) finish(new Error(`The channel to the host broke: ${messageOf(error)}`, { cause: error }));
+  });
+  Promise.all([pump("stdout", stdout), pump("stderr", stderr)]).then(
+    () => {
+      finish();
+    },
+    (error: unknown) => {
+      finish(error);
+    },
+  );
+  return { parts: queue, close: finish };
+}
+
+/** Values from several writers to one reader; a writer goes on when its value was taken. */
+class Handover<T> implements AsyncIterable<T> {
+  readonly #waiting: { value: T; taken: () => void }[] = [];
+  #over: { error: unknown } | undefined;
+  #wake: () => void = () => undefined;
+
+  get waiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  put(value: T): Promise<void> {
+    if (this.#over !== undefined) return Promise.resolve();
+    return new Promise((taken) => {
+      this.#waiting.push({ value, taken });
+      this.#wake();
+    });
+  }
+
+  end(error: unknown): void {
+    this.#over ??= { error };
+    for (const { taken } of this.#waiting) taken();
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    for (;;) {
+      const next = this.#waiting.shift();
+      if (next !== undefined) {
+        yield next.value;
+        next.taken();
+      } else if (this.#over !== undefined) {
+        if (this.#over.error !== undefined) throw this.#over.error;
+        return;
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import type {
+  ExitStatus,
+  HostIdentity,
+  Logger,
+  LogPosition,
+  RemoteProcess,
+  RunLiveness,
+  RunRecord,
+} from "../core/ports";
+
+/** Layout of the records that this version writes. */
+export const recordVersion = 1;
+
+/** The folder of a host's records: machine-id and host name, since homes are shared and machine-ids are cloned. */
+export function hostFolder(identity: Pick<HostIdentity, "machineId" | "hostname">): string {
+  return `${identity.machineId}-${identity.hostname}`.replaceAll(/[^A-Za-z0-9._-]/g, "_").slice(0, 120);
+}
+
+/** Whether a name may be part of a path: 1 to 64 of letters, digits, dot, underscore and dash; not `.` or `..`. */
+export function isName(name: string): boolean {
+  return /^[A-Za-z0-9._-]{1,64}$/.test(name) && name !== "." && name !== "..";
+}
+
+/** The folder of a name. Those with a dot in front would be missed by the shell's globs; `%` is in no name. */
+export function nameFolder(name: string): string {
+  return name.startsWith(".") ? `%${name}` : name;
+}
+
+/** Fields of one record as the host printed them, by file name. */
+type Fields = Map<string, string>;
+
+/** What one batch of `print_all` or `print_run` said. Feed it line by line; `take` gives the records and starts anew. */
+export class RecordReader {
+  readonly #identity: HostIdentity;
+  readonly #logger: Logger;
+  #host = "";
+  #fields = new Map<string, Fields>();
+  #hosts = new Map<string, string>();
+  #live = new Map<string, boolean>();
+
+  constructor(identity: HostIdentity, logger: Logger) {
+    this.#identity = identity;
+    this.#logger = logger;
+  }
+
+  line(line: string): void {
+    if (line.startsWith("@ ")) {
+      const [, word, path, value] = line.split(" ");
+      if (word === "host") this.#host = path ?? "";
+      if (word === "live" && path !== undefined) this.#live.set(path, value === "1");
+      return;
+    }
+    const match = /^(?:\.\/)?(?:\.\/)?([^/:]+\/[^/:]+\/[^/:]+)\/([^/:]+):(.*)$/s.exec(line);
+    const [, path, field, text] = match ?? [];
+    if (path === undefined || field === undefined || text === undefined) return;
+    const key = `${this.#host}/${path}`;
+    let fields = this.#fields.get(key);
+    if (fields === undefined) this.#fields.set(key, (fields = new Map()));
+    this.#hosts.set(key, this.#host);
+    const before = fields.get(field);
+    fields.set(field, before === undefined ? text : `${before}\n${text}`);
+  }
+
+  /** The records of the batch, the newest last. A record that cannot be understood is left out with a warning. */
+  take(): RunRecord[] {
+    const records: RunRecord[] = [];
+    for (const [key, fields] of this.#fields) {
+      const here = this.#hosts.get(key) === hostFolder(this.#identity);
+      const live = this.#live.get(key.slice(key.indexOf("/") + 1)) ?? false;
+      const record = recordOf(fields, this.#identity, { here, live });
+      if (record === undefined) this.#logger.warn(`The run record ${key} is damaged or half written; it is left out.`);
+      else records.push(record);
+    }
+    this.#fields = new Map();
+    this.#hosts = new Map();
+    this.#live = new Map();
+    return records.sort((a, b) => a.startedAt - b.startedAt || (a.run < b.run ? -1 : 1));
+  }
+}
+
+function recordOf(
+  fields: Fields,
+  identity: HostIdentity,
+  seen: { readonly here: boolean; readonly live: boolean },
+): RunRecord | undefined {
+  const text = (name: string): string => fields.get(name) ?? "";
+  const names = [text("session"), text("stage"), text("member"), text("run")];
+  const version = wholeNumber(text("version"));
+  const startedAt = wholeNumber(text("started"));
+  const log = fields.get("log");
+  const start = positionOf(text("log-start"));
+  if (!names.every(isName) || version === undefined || startedAt === undefined) return undefined;
+  if (log === undefined || start === undefined || !fields.has("command")) return undefined;
+  const process = processOf(text("process"));
+  const end = endOf(text("end"), startedAt);
+  const stopped = fields.get("stop");
+  const [session = "", stage = "", member = "", run = ""] = names;
+  return {
+    run,
+    session,
+    stage,
+    member,
+    version,
+    recordedOn: { machineId: text("machine"), hostname: text("hostname") },
+    command: text("command"),
+    cwd: text("cwd"),
+    shell: text("shell"),
+    binary: text("binary"),
+    launchedFrom: text("from"),
+    startedAt,
+    ...(process === undefined ? {} : { process }),
+    log: { path: log, start },
+    ...(end === undefined ? {} : { end }),
+    ...(stopped === undefined ? {} : { stopRequestedBy: stopped }),
+    liveness: livenessOf(end !== undefined, seen, process, identity),
+  };
+}
+
+function livenessOf(
+  ended: boolean,
+  seen: { readonly here: boolean; readonly live: boolean },
+  process: RemoteProcess | undefined,
+  identity: HostIdentity,
+): RunLiveness {
+  if (ended) return "ended";
+  if (!seen.here) return "elsewhere";
+  if (seen.live) return "running";
+  return process !== undefined && process.bootId !== identity.bootId ? "rebooted" : "gone";
+}
+
+function wholeNumber(text: string): number | undefined {
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function positionOf(text: string): LogPosition | undefined {
+  const [, device, inode, offset] = /^(\d+) (\d+) (\d{1,15})$/.exec(text) ?? [];
+  if (device === undefined || inode === undefined || offset === undefined) return undefined;
+  return { device, inode, offset: Number(offset) };
+}
+
+function processOf(text: string): RemoteProcess | undefined {
+  const [, pid, startTicks, bootId, uid] = /^(\d{1,10}) (\d+) (\S+) (\d{1,10})$/.exec(text) ?? [];
+  if (pid === undefined || startTicks === undefined || bootId === undefined || uid === undefined) return undefined;
+  return { pid: Number(pid), startTicks, bootId, uid: Number(uid) };
+}
+
+/** `code 0 1733091234567` or `signal SIGKILL 1733091234567`, filled up with blanks; all blank while the run goes on. */
+function endOf(text: string, startedAt: number): { exit: ExitStatus; at: number } | undefined {
+  const [kind, what, at] = text.trim().split(" ");
+  const when = wholeNumber(at ?? "") ?? startedAt;
+  const code = wholeNumber(what ?? "");
+  if (kind === "code" && code !== undefined && code <= 255) return { exit: { kind: "code", code }, at: when };
+  if (kind === "signal" && what !== undefined && /^SIG[A-Z0-9+-]+$/.test(what)) {
+    return { exit: { kind: "signal", signal: what }, at: when };
+  }
+  return undefined;
+}

@@ -1,0 +1,14 @@
+import { createLocalTransport } from "../../src/ssh/localTransport";
+import type { MakeTransport } from "./hostHarness";
+
+const path = process.env["PATH"] ?? "";
+
+/** This machine as a host; the transport takes shell, home and search path from our own environment. */
+export function makeLocal(loginShell = "/bin/bash"): MakeTransport {
+  return ({ home, bin }) => {
+    process.env["HOME"] = home;
+    process.env["SHELL"] = loginShell;
+    process.env["PATH"] = `${bin}:${path}`;
+    return createLocalTransport(() => true);
+  };
+}
