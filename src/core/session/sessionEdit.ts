@@ -4,7 +4,8 @@ import { parseSessionFile } from "./sessionFile";
 
 /**
  * The text of a session file with one program of a stage's command replaced (`hf` by `/root/ml-env/bin/hf`), comments
- * and formatting untouched. `to` is taken literally and quoted for the shell and for YAML as needed. The result reads
+ * and formatting untouched. A bare `from` also stands for a path that ends in it: logs name tools without their folder.
+ * `to` is taken literally and quoted for the shell and for YAML as needed. The result reads
  * exactly as before but for that word; undefined if no edit can be found of which that is sure (the program comes from
  * a placeholder or an alias, is not in the command, or the command was not understood).
  */
@@ -13,7 +14,8 @@ export function replaceProgram(text: string, stage: string, from: string, to: st
   const before = parseSessionFile(text);
   const found = before.definition?.stages.get(stage);
   if (found?.command === undefined || found.commandRange === undefined) return undefined;
-  const word = commandWords(found.command).find(({ value }) => value === from);
+  const words = commandWords(found.command);
+  const word = words.find(({ value }) => value === from) ?? words.find(({ value }) => value.endsWith(`/${from}`));
   if (!word) return undefined;
   for (const quoted of shellForms(to)) {
     const command = found.command.slice(0, word.range.from) + quoted + found.command.slice(word.range.to);
