@@ -80,8 +80,12 @@ export function peelPrefixes(text: string): PeeledLine {
     if (level === "") level = hit.level;
     record ||= !hit.label;
   }
-  return { source, body: at === 0 ? text : text.slice(at), level, record };
+  const rest = at === 0 ? text : text.slice(at);
+  return { source, body: rest.includes(" [repeated ") ? rest.replace(repeated, "") : rest, level, record };
 }
+
+/** Ray folds the same line of other workers. */
+const repeated = / \[repeated \d+x across cluster\].{0,200}$/;
 
 interface PrefixHit {
   readonly length: number;

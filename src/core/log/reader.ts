@@ -6,6 +6,7 @@ import { hintFormat } from "./formats/hint";
 import type { FormatMemory, FormatReading, ProgressFormat } from "./formats/format";
 import { cleanText, LineSplitter, type Piece } from "./lines";
 import { peelPrefixes, type PeeledLine } from "./prefixes";
+import { Quotes } from "./quotes";
 import type { LogVerdict, ProgressReading, Reading } from "./reading";
 
 /** Text that rules and formats look at; the rest of a longer segment is not searched. */
@@ -27,8 +28,9 @@ export class LogReader {
   readonly #lines: LineSplitter;
   readonly #failures = new FailureFinder();
   readonly #formats: readonly ProgressFormat[];
+  readonly #quotes = new Quotes();
   readonly #total: number | undefined;
-  #memory: FormatMemory = { fetching: false, evaluating: false, gpuColumns: [] };
+  #memory: FormatMemory = { fetching: false, evaluating: false, gpuColumns: [], dmonColumns: [] };
 
   constructor(options: LogReaderOptions = {}) {
     this.#lines = new LineSplitter(options.offset ?? 0);
@@ -83,6 +85,7 @@ export class LogReader {
     }
     const text = cleanText(piece.bytes).slice(0, searchedText);
     const peeled = peelPrefixes(text);
+    if (this.#quotes.holds(peeled)) return;
     const progress = this.#progress(piece, peeled, this.#memory);
     if (progress !== undefined) {
       into.push(progress.reading, ...this.#failures.progress(progress.reading, placeOf(piece, text)));
@@ -91,6 +94,8 @@ export class LogReader {
       this.#look(piece, progress.rest, { ...rest, source: joined(peeled.source, rest.source) }, into);
       return;
     }
+    // lm-evaluation-harness prepares its requests under bars without a label
+    if (text.includes("[evaluator:") || text.includes("[lm_eval.")) this.#memory.evaluating = true;
     this.#look(piece, text, peeled, into);
   }
 

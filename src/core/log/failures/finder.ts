@@ -26,7 +26,6 @@ export class FailureFinder {
   readonly #tracebacks = new TracebackTracker();
   readonly #trends = new TrendWatcher();
   readonly #seen = new Set<string>();
-  #fence = 0;
   #lastError = Number.NEGATIVE_INFINITY;
   #verdict: LogVerdict = "healthy";
 
@@ -37,7 +36,6 @@ export class FailureFinder {
 
   /** Takes a line (or a segment of one) and returns what it completes. */
   look(peeled: PeeledLine, place: LinePlace): readonly FailureReading[] {
-    if (this.#quoted(peeled.body)) return [];
     const { consumed, finished } = this.#tracebacks.feed(peeled, place);
     const readings = finished.flatMap((chain) => this.#chain(chain));
     if (!consumed) readings.push(...this.#line(peeled, place));
@@ -68,14 +66,6 @@ export class FailureFinder {
       this.#verdict = "warning";
     }
     return [finding];
-  }
-
-  /** Text between ``` fences was written by a model or quoted by a document. */
-  #quoted(body: string): boolean {
-    const marks = body.startsWith("```");
-    if (marks) this.#fence = this.#fence > 0 ? 0 : 200;
-    else if (this.#fence > 0) this.#fence--;
-    return marks || this.#fence > 0;
   }
 
   #line(peeled: PeeledLine, place: LinePlace): readonly FailureReading[] {

@@ -2,7 +2,7 @@ import type { ProgressFormat } from "./format";
 import { gaugeFormats } from "./gauges";
 import { seedFormats } from "./seed";
 import { serverFormats } from "./servers";
-import { stepFormats } from "./steps";
+import { loopFormats, stepFormats } from "./steps";
 import { tqdmFormats } from "./tqdm";
 import { trainerFormats } from "./trainers";
 import { transferFormats } from "./transfers";
@@ -16,4 +16,5 @@ export const progressFormats: readonly ProgressFormat[] = [
   ...stepFormats,
   ...transferFormats,
   ...gaugeFormats,
+  ...loopFormats,
 ];

@@ -18,6 +18,8 @@ export interface FormatMemory {
   evaluating: boolean;
   /** nvidia-smi's header of columns. */
   gpuColumns: readonly string[];
+  /** Header of nvidia-smi dmon. */
+  dmonColumns: readonly string[];
 }
 
 /** One way in which a tool states its progress. */

@@ -30,6 +30,30 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     },
   },
   {
+    // nvidia-smi dmon: the header `# gpu    pwr  gtemp …` names the columns, which vary
+    key: "nvidia-dmon",
+    trigger: "  ",
+    read: ({ body }, memory) => readDmonRow(body, memory),
+  },
+  {
+    // llama.cpp's server, one prompt: `slot update_slots: id  3 | task 811 | prompt processing progress, …, progress = 0.146495`
+    key: "llama-server",
+    trigger: "prompt processing progress, ",
+    read: ({ body }) => {
+      const match = /\| prompt processing progress, .{0,120}?progress = ([\d.]+)/.exec(body);
+      return match === null ? undefined : { role: "aux", metrics: { percent: Number(match[1]) * 100 } };
+    },
+  },
+  {
+    // llama.cpp's timings: `prompt eval time = 1234.50 ms /   500 tokens (    2.47 ms per token,   405.02 tokens per second)`
+    key: "llama-server",
+    trigger: " tokens per second)",
+    read: ({ body }) => {
+      const match = /^(?:.{0,80}[|:])? *(prompt eval|eval) time = *[\d.]+ ms \/ *\d+ (?:tokens|runs) *\( *[\d.]+ ms per token, *([\d.]+) tokens per second\)/.exec(body);
+      return match === null ? undefined : { metrics: { [match[1] === "eval" ? "gen_tok_s" : "prompt_tok_s"]: Number(match[2]) } };
+    },
+  },
+  {
     // llama-quantize: `[  57/ 291]   blk.5.ffn_down.weight - [ 4096, 128256, 1, 1], type = f16, converting to q6_K ..`
     key: "llama-quantize",
     trigger: ", type =",
@@ -64,7 +88,8 @@ export const gaugeFormats: readonly ProgressFormat[] = [
       const match = /^(Train|Test) Epoch \[(\d+)\/(\d+)\](?:, position (\d+))?, +(Acc|pLoss|Loss): ([\d.]+|nan)\s*$/.exec(body);
       if (match === null) return undefined;
       const [, part, done, total, position, what = "", value = ""] = match;
-      const name = `${part === "Test" ? "eval_" : ""}${what.toLowerCase().replace("ploss", "loss")}${position === undefined ? "" : `_${position}`}`;
+      const suffix = position === undefined || position === "0" ? "" : `_${position}`;
+      const name = `${part === "Test" ? "eval_" : ""}${what.toLowerCase().replace("ploss", "loss")}${suffix}`;
       return present({ done: Number(done), total: Number(total), unit: "epoch", role: part === "Test" ? "aux" : undefined, metrics: readMetrics([[name, value]]) });
     },
   },
@@ -84,6 +109,26 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     read: ({ body }) => readKeras(body),
   },
   {
+    // Keras with verbose=2, a line an epoch: `1500/1500 - 112s - 74ms/step - accuracy: 0.6120 - loss: 1.0712`
+    key: "keras",
+    trigger: "s - ",
+    read: ({ body }) => {
+      const match = /^(\d+)\/(\d+) - (\d+)s - (.*)$/.exec(body.trimEnd());
+      if (match === null) return undefined;
+      return present({ done: Number(match[1]), total: Number(match[2]), unit: "step", elapsed_s: Number(match[3]), metrics: readMetrics(dashPairs(match[4] ?? "")) });
+    },
+  },
+  {
+    // Keras 2, the last state: `60000/60000 [==============================] - 15s 250us/step - loss: 0.1021`
+    key: "keras",
+    trigger: "=] - ",
+    read: ({ body }) => {
+      const match = /^ *(\d+)\/(\d+) \[={10,80}\] - (\S+) \d+[mu]?s\/(?:step|sample)(.*)$/.exec(body.trimEnd());
+      if (match === null) return undefined;
+      return present({ done: Number(match[1]), total: Number(match[2]), unit: "step", elapsed_s: parseDuration(match[3] ?? ""), metrics: readMetrics(dashPairs(match[4] ?? "")) });
+    },
+  },
+  {
     // Keras 2: ` 7680/60000 [==>...........................] - ETA: 12s - loss: 1.0211 - acc: 0.6893`
     key: "keras",
     trigger: " - ETA: ",
@@ -94,14 +139,23 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     },
   },
   {
-    // GNU parallel --bar: `69% 138:62=5m10s /data/in/chunk-139.jsonl`: done:left=ETA
+    // GNU parallel --eta: `ETA: 310s Left: 62 AVG: 5.00s  local:4/138/100%/5.0s`
+    key: "parallel",
+    trigger: " AVG: ",
+    read: ({ body }) => {
+      const match = /^ETA: (\d+)s Left: (\d+) AVG: [\d.]+s\b/.exec(body);
+      return match === null ? undefined : { unit: "job", eta_s: Number(match[1]), metrics: { left: Number(match[2]) } };
+    },
+  },
+  {
+    // GNU parallel --bar: `69% 138:62=5m10s /data/in/chunk-139.jsonl`: done:left=ETA; the total is not printed
     key: "parallel",
     trigger: "=",
     read: ({ body }) => {
       const match = /^ *(\d{1,3})% (\d+):(\d+)=((?:\d+[dhms])+) /.exec(body);
       if (match === null) return undefined;
       const [, percent, done, left, eta = ""] = match;
-      return present({ done: Number(done), total: Number(done) + Number(left), unit: "job", eta_s: parseDuration(eta), metrics: { percent: Number(percent), left: Number(left) } });
+      return present({ done: Number(done), unit: "job", eta_s: parseDuration(eta), metrics: { percent: Number(percent), left: Number(left) } });
     },
   },
 ];
@@ -124,6 +178,25 @@ function readGpuRow(body: string, memory: FormatMemory): FormatReading | undefin
   });
   const metrics = readMetrics(pairs);
   return metrics === undefined ? undefined : present({ metrics, label: index === undefined ? undefined : `GPU ${index}` });
+}
+
+const dmonNames: Readonly<Record<string, string>> = { pwr: "gpu_power_w", gtemp: "gpu_temp_c", sm: "gpu_util_pct", fb: "gpu_mem_mib" };
+
+function readDmonRow(body: string, memory: FormatMemory): FormatReading | undefined {
+  const header = /^# gpu +([a-z][\w %]*)$/.exec(body.trimEnd());
+  if (header !== null) {
+    memory.dmonColumns = ["gpu", ...(header[1] ?? "").trim().split(/ +/)];
+    return undefined;
+  }
+  if (memory.dmonColumns.length < 2 || !/^ +\d+ [\d -]+$/.test(body)) return undefined;
+  const cells = body.trim().split(/ +/);
+  if (cells.length !== memory.dmonColumns.length) return undefined;
+  const pairs = memory.dmonColumns.flatMap((column, at): [string, string][] => {
+    const name = dmonNames[column];
+    return name === undefined ? [] : [[name, cells[at] ?? ""]];
+  });
+  const metrics = readMetrics(pairs);
+  return metrics === undefined ? undefined : { metrics, label: `GPU ${cells[0] ?? ""}` };
 }
 
 function readKeras(body: string): FormatReading | undefined {

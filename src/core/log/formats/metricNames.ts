@@ -8,6 +8,8 @@ const knownNames: Readonly<Record<string, string>> = {
   learning_rate: "lr",
   "actor/lr": "lr",
   act_lr: "lr",
+  "train/lr": "lr",
+  "train/grad_norm": "grad_norm",
   actor_lr: "lr",
   base_lr: "base_lr",
   "actor/pg_loss": "loss",

@@ -153,6 +153,8 @@ export const stepFormats: readonly ProgressFormat[] = [
         done: Number(done),
         total: Number(total),
         unit: "it",
+        rate: Number(rate),
+        rate_unit: "sample/s",
         metrics: readMetrics([["loss", loss], ["step_time_s", time], ["samples_per_s", rate], ["lr", lr]]),
       });
     },
@@ -162,10 +164,50 @@ export const stepFormats: readonly ProgressFormat[] = [
     key: "metric-logger",
     trigger: "eta: ",
     read: ({ body }) => {
-      const match = /^\w[\w ]{0,30}: (?:\[\d+\] +)?\[ *(\d+)\/(\d+)\] +eta: (\S+(?: days?, \S+)?) +(.*)$/.exec(body.trimEnd());
+      const match = /^\w[\w ]{0,30}: {1,3}(?:\[\d+\] +)?\[ *(\d+)\/(\d+)\] +eta: (\S+(?: days?, \S+)?) +(.*)$/.exec(body.trimEnd());
       if (match === null) return undefined;
       const [, done, total, eta = "", rest = ""] = match;
       return present({ done: Number(done), total: Number(total), unit: "it", eta_s: parseDuration(eta), metrics: readMetrics(colonPairs(rest, { time: "step_time_s" })) });
+    },
+  },
+];
+
+const lossOf = /\b[Ll]oss[ :=]+(nan|-?\d[\d.]*(?:e[+-]?\d+)?)/;
+
+/** Loops written by hand, and PyTorch's examples. Without a loss beside it a bare `a/b` is no progress. */
+export const loopFormats: readonly ProgressFormat[] = [
+  {
+    // `step 118300/120000 | loss 1.602 | 1.91 it/s`
+    key: "loop",
+    trigger: "oss",
+    read: ({ body }) => {
+      const match = /^(?:\[?[Ee]poch[ :]{0,2}\d+(?:\/\d+)?\]?[ ,|:-]{1,3})?\[?(?:[Gg]lobal[ _])?(?:[Ss]tep|[Ii]ter(?:ation)?|[Bb]atch)[ :=]{1,2}(\d+) ?\/ ?(\d+)\]?[ ,|:-]/.exec(body);
+      const loss = match === null ? undefined : lossOf.exec(body)?.[1];
+      if (match === null || loss === undefined) return undefined;
+      const rate = /(?:^|[ |,])([\d.]+) ?(it|steps?)\/s(?:ec)?\b/.exec(body)?.[1];
+      const perSecond = rate === undefined ? undefined : parseCount(rate);
+      return step(match[1], { total: Number(match[2]), rate: perSecond, rate_unit: perSecond === undefined ? undefined : "it/s", metrics: readMetrics([["loss", loss]]) });
+    },
+  },
+  {
+    // PyTorch's MNIST example: `Train Epoch: 1 [12800/60000 (21%)]	Loss: 0.384`
+    key: "pytorch-example",
+    trigger: "Train Epoch: ",
+    read: ({ body }) => {
+      const match = /^Train Epoch: \d+ \[ *(\d+)\/(\d+) \(\d+%\)\]\s+Loss: (\S+)/.exec(body);
+      if (match === null) return undefined;
+      return present({ done: Number(match[1]), total: Number(match[2]), unit: "sample", metrics: readMetrics([["loss", match[3] ?? ""]]) });
+    },
+  },
+  {
+    // PyTorch's ImageNet example: `Epoch: [0][ 447/1736]	Time  0.2 ( 0.3)	Loss 0.5504 (0.61)	Acc@1 …`
+    key: "pytorch-example",
+    trigger: "Epoch: [",
+    read: ({ body }) => {
+      const match = /^Epoch: \[\d+\]\[ *(\d+)\/(\d+)\]\s/.exec(body);
+      const loss = match === null ? undefined : lossOf.exec(body)?.[1];
+      if (match === null || loss === undefined) return undefined;
+      return present({ done: Number(match[1]), total: Number(match[2]), unit: "it", metrics: readMetrics([["loss", loss]]) });
     },
   },
 ];

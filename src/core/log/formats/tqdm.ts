@@ -19,7 +19,9 @@ const meter = new RegExp(
   ].join(""),
 );
 
-const barStart = /(?:(?<percent>\d{1,3}%)(?:\|[^|]{0,400}\|| Completed \|)? {1,3})?$/u;
+const barStart = /(?:(?:\d{1,3}%(?:\|[^|]{0,400}\|| Completed \|)?|\|[^|]{0,400}\|) {1,3})?$/u;
+/** Who speaks in a transcript: the bar is quoted. */
+const speaker = /^(?:[->*#] |(?:user|assistant|human|system|prompt|response|answer|output|text|content|completion|question|bot|model|example)$)/i;
 
 /** Set-up, validation and clean-up: never the job's own work. */
 const auxiliary =
@@ -69,7 +71,8 @@ function labelOf(before: string): string | undefined {
   if (description.length > 300 || /["`{}\\]/.test(description)) return undefined;
   const trimmed = description.trim();
   if (trimmed === "") return "";
-  return trimmed.endsWith(":") ? trimmed.slice(0, -1).trim() : undefined;
+  const label = trimmed.endsWith(":") ? trimmed.slice(0, -1).trim() : undefined;
+  return label === undefined || speaker.test(label) ? undefined : label;
 }
 
 function isAuxiliary(label: string, unit: string | undefined, memory: FormatMemory): boolean {

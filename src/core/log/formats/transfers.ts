@@ -72,6 +72,27 @@ export const transferFormats: readonly ProgressFormat[] = [
     read: ({ body }) => readCurl(body),
   },
   {
+    // curl -Z: `DL% UL%  Dled  Uled  Xfers  Live Total     Current  Left    Speed`
+    key: "curl",
+    trigger: "-- ",
+    read: ({ body }) => {
+      const match = curlParallelRow.exec(body);
+      if (match === null) return undefined;
+      const [, percent = "", done, spent, left, rate] = match;
+      const known = percent === "--" ? undefined : Number(percent);
+      return bytes({ done: size(done), rate: size(rate), elapsed: seconds(spent), eta: seconds(left), metrics: { percent: known } });
+    },
+  },
+  {
+    // aria2 with several downloads: `[DL:115MiB][#a0f383 2.1GiB/4.6GiB(45%)][#bc01de …]`
+    key: "aria2",
+    trigger: "[DL:",
+    read: ({ body }) => {
+      const match = /^\[DL:([\d.]+[KMGT]?i?B)(?: UL:[^\]]{1,30})?\]\[#[\da-f]{6} /.exec(body);
+      return match === null ? undefined : present({ rate: size(match[1]), rate_unit: "B/s" });
+    },
+  },
+  {
     // aria2 1.3x: `[#a0f383 2.1GiB/46GiB(4%) CN:16 DL:112MiB ETA:6m42s]`; 0B/0B while the length is unknown
     key: "aria2",
     trigger: " DL:",
@@ -103,7 +124,7 @@ export const transferFormats: readonly ProgressFormat[] = [
     key: "pv",
     trigger: "B/s]",
     read: ({ body }) => {
-      const match = /^ *([\d.]+ ?[KMGT]?i?B) (\d+:\d\d:\d\d(?::\d\d)?) \[ *([\d.]+ ?[KMGT]?i?B)\/s\](?: \[[^\]]{0,300}\](?: *(\d{1,3})%)?)?(?: ETA (\d+:\d\d:\d\d(?::\d\d)?))?\s*$/.exec(body);
+      const match = /^ *(?:[\w.-]{1,40}: +)?([\d.]+ ?[KMGT]?i?B) (\d+:\d\d:\d\d(?::\d\d)?) \[ *([\d.]+ ?[KMGT]?i?B)\/s\](?: \[ *[\d.]+ ?[KMGT]?i?B\/s\])?(?: \[[^\]]{0,300}\](?: *(\d{1,3})%)?)?(?: ETA (\d+:\d\d:\d\d(?::\d\d)?))?\s*$/.exec(body);
       if (match === null) return undefined;
       const [, done, elapsed, rate, percent, eta] = match;
       return bytes({ done: size(done), elapsed: seconds(elapsed), rate: size(rate), eta: seconds(eta), metrics: { percent: percent === undefined ? undefined : Number(percent) } });
@@ -190,6 +211,10 @@ export const transferFormats: readonly ProgressFormat[] = [
 const curlTime = String.raw`(?:\d+:\d\d:\d\d|\d+:\d\d|\d+h \d\dm|\d+d \d\dh|-+:-+(?::-+)?|)`;
 const curlRow = new RegExp(
   String.raw`^ *(\d{1,3}) +([\d.]+[kKMGT]?) +(\d{1,3}) +([\d.]+[kKMGT]?) +(\d{1,3}) +([\d.]+[kKMGT]?) +([\d.]+[kKMGT]?) +([\d.]+[kKMGT]?) +(${curlTime}) +(${curlTime}) +(${curlTime}) +([\d.]+[kKMGT]?)\s*$`,
+);
+
+const curlParallelRow = new RegExp(
+  String.raw`^ *(\d{1,3}|--) +(?:\d{1,3}|--) +([\d.]+[kKMGT]?) +[\d.]+[kKMGT]? +\d+ +\d+ +${curlTime} +(${curlTime}) +(${curlTime}) +([\d.]+[kKMGT]?)\s*$`,
 );
 
 function readCurl(body: string): FormatReading | undefined {
