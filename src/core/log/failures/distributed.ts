@@ -26,7 +26,7 @@ export const distributedRules: readonly FailureRule[] = [
     scope: "both",
     weight: 3,
     needles: ["ddress already in use", "EADDRINUSE", "port is already allocated", "couldn't bind HTTP server socket"],
-    pattern: /^(?:\w*ERROR:? {0,5}|[\w.]*(?:Error|Exception): |.{0,80}(?:error|Error|failed|bind|listen).{0,200}?|.{0,40}: )?(?:.{0,200}?)(?:\[Errno 98\].{0,40}|EADDRINUSE|[Aa]ddress already in use|port is already allocated|couldn't bind HTTP server socket)/,
+    pattern: /^(?:.{0,400}?(?:: |\(|\] |, ))?(?:\[Errno 98\]|EADDRINUSE\b|(?:Address|address) already in use[).]{0,2}\s*$|port is already allocated|couldn't bind HTTP server socket)/,
     unless: /no 'address|\bno ['"]/,
     cause: "The port is taken, usually by an older server that is still running.",
     remedy: "Find it with `ss -ltnp` and stop it, or choose another port.",

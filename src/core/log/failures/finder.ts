@@ -6,7 +6,7 @@ import { placed } from "./place";
 import { TracebackTracker, type ExceptionChain, type LinePlace } from "./tracebacks";
 import { TrendWatcher } from "./trends";
 
-const bareException = /^(?:[a-z_]\w*\.){0,12}[A-Z]\w*(?:Error|Exception|Failure|Timeout)(?:\([\w.]{1,80}\))?: \S/;
+const bareException = /^(?:(?:[a-z_]\w*\.){0,12}[A-Z]\w*(?:Error|Exception|Failure|Timeout)|(?:[a-z_]\w*\.){1,12}[A-Z]\w*)(?:\([\w.]{1,80}\))?: \S/;
 const notFailures = /^(?:KeyboardInterrupt|SystemExit(?:: 0)?$|(?:[\w.]*\.)?CancelledError|GeneratorExit)/;
 /** Lines that a failure's echoes may come after it. */
 const echoLines = 300;
@@ -71,7 +71,9 @@ export class FailureFinder {
   #line(peeled: PeeledLine, place: LinePlace): readonly FailureReading[] {
     const body = peeled.body.trimStart();
     if (body === "") return [];
+    const chatty = peeled.level === "INFO" || peeled.level === "DEBUG" || peeled.level === "TRACE";
     for (const rule of lineRules) {
+      if (chatty && rule.scope === "both") continue;
       const captured = matchRule(rule, body);
       if (captured !== undefined) return this.#found({ rule, captured, place, startLine: place.line });
     }

@@ -48,15 +48,15 @@ export const gpuRules: readonly FailureRule[] = [
     permanent: true,
     scope: "both",
     weight: 3,
-    needles: ["Driver/library version mismatch", "system has unsupported display driver / cuda driver combination", "Error 803"],
-    pattern: /^(?:[\w.]*(?:Error|NVMLError_LibRmVersionMismatch): |.{0,120}(?:UserWarning|RuntimeError): .{0,200}|.{0,60}[Ff]ailed to initialize NVML: |.{0,60}nvml error: )?.{0,200}?(?:Driver\/library version mismatch|Error 803|unsupported display driver)/,
+    needles: ["NVML/RM version mismatch", "driver/library version mismatch", "Driver/library version mismatch", "system has unsupported display driver / cuda driver combination", "Error 803"],
+    pattern: /^(?:[\w.]*(?:Error|NVMLError_LibRmVersionMismatch): |.{0,120}(?:UserWarning|RuntimeError): .{0,200}|.{0,60}[Ff]ailed to initialize NVML: |.{0,60}nvml error: )?.{0,200}?(?:NVML\/RM version mismatch|[Dd]river\/library version mismatch|Error 803|unsupported display driver)/,
     cause: "The NVIDIA driver's libraries were changed while the old kernel module is still loaded (or a container brings others). Jobs that already run go on.",
     remedy: "Reboot the host or reload the NVIDIA kernel modules when no job needs them; hold the driver packages against automatic updates.",
   }),
   rule({
     failure: "gpu-unavailable",
     scope: "both",
-    needles: ["No devices were found", "No CUDA GPUs are available", "no CUDA-capable device", "Found no NVIDIA driver", "couldn't communicate with the NVIDIA driver", "Torch not compiled with CUDA enabled", "CUDA unknown error", "device_count", "Failed to infer device type", "invalid device ordinal"],
+    needles: ["No devices were found", "No CUDA GPUs are available", "no CUDA-capable device", "Found no NVIDIA driver", "couldn't communicate with the NVIDIA driver", "Torch not compiled with CUDA enabled", "CUDA unknown error", "cudaGetDeviceCount", "Failed to infer device type", "invalid device ordinal"],
     pattern:
       /^(?:(?:[\w.]*(?:Error|Exception)): .{0,200}?)?(?:No devices were found\s*$|No CUDA GPUs are available|(?:CUDA error: )?no CUDA-capable device is detected|Found no NVIDIA driver|NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver|Torch not compiled with CUDA enabled|(?:CUDA error: )?invalid device ordinal|Failed to infer device type|Unexpected error from cudaGetDeviceCount\(\)|CUDA unknown error)/,
     cause: "No usable GPU is visible to the job.",
@@ -134,7 +134,7 @@ export const gpuRules: readonly FailureRule[] = [
   rule({
     failure: "silent-fallback",
     severity: "warning",
-    needles: ["no usable GPU found", "Could not find any nv files", "NVIDIA Driver was not detected", "CUDA is not available", "falling back to CPU", "Falling back to CPU", "running on CPU"],
+    needles: ["no usable GPU found", "Could not find any nv files", "NVIDIA Driver was not detected", "CUDA is not available", "CUDA not available", "GPU not available", "GPU not found", "falling back to CPU", "Falling back to CPU", "running on CPU"],
     pattern:
       /^(?:(?:WARNING|warning|Warning)?:? ?)(?:no usable GPU found|Could not find any nv files on this host|The NVIDIA Driver was not detected|.{0,200}UserWarning: (?:CUDA is not available|.{0,100}CUDA is not available)|(?:CUDA|GPU) (?:is )?not (?:available|found)[,;.]? ?(?:[Ff]alling back to|[Uu]sing|[Rr]unning on) (?:the )?CPU)/,
     cause: "No GPU is used: the program goes on on the CPU, many times slower.",

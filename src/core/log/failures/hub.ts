@@ -68,7 +68,7 @@ export const hubRules: readonly FailureRule[] = [
     failure: "auth",
     permanent: true,
     scope: "both",
-    needles: ["401", "403", "Invalid credentials", "Invalid user token", "Invalid username or password", "authenticat", "AuthenticationError", "not logged in", "api_key"],
+    needles: ["401", "403", "Invalid credentials", "Invalid user token", "Invalid username or password", "uthenticat", "could not read Username", "AuthenticationError", "not logged in", "api_key"],
     pattern:
       /^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|AuthenticationError|PermissionDeniedError|CommError|UsageError|LocalTokenNotFoundError|BadRequestError)(?:\(\w{1,60}\))?: |Error: |wandb: ERROR |curl: \(22\) |fatal: )(?:.{0,300}?)(?:\b40[13] (?:Client Error|Unauthorized|Forbidden)|'40[13] |Error code: 40[13]|returned error: 40[13]|Invalid (?:credentials|user token|username or password)|[Aa]uthentication (?:failed|required)|[Pp]ermission denied|not logged in|No API key|api_key not configured|could not read Username)/,
     unless: /GatedRepo|gated repo|requires approval|rate limit/,

@@ -29,7 +29,7 @@ export const networkRules: readonly FailureRule[] = [
   }),
   rule({
     failure: "network",
-    needles: ["Local entry not found", "name resolution", "Connection refused", "timed out", "timeout", "Could not resolve", "Failed to connect", "onnection"],
+    needles: ["Local entry not found", "name resolution", "Connection refused", "timed out", "timeout", "etwork", "Could not resolve", "Failed to connect", "onnection"],
     pattern: /^Error: (?<what>(?:Local entry not found|.{0,200}(?:Temporary failure in name resolution|Name or service not known|Connection refused|Connection reset|timed out|Network is unreachable)).{0,120})/,
     cause,
     remedy,

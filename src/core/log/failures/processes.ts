@@ -18,7 +18,7 @@ export const processRules: readonly FailureRule[] = [
   }),
   rule({
     failure: "segfault",
-    needles: ["Segmentation fault", "segmentation fault", "SIGSEGV"],
+    needles: ["Segmentation fault", "Segfault encountered", "segmentation fault", "SIGSEGV"],
     pattern:
       /^(?:[^\s:]{1,200}: line \d+: {1,8}\d+ Segmentation fault|Segmentation fault(?: \(core dumped\))?\s*$|Fatal Python error: Segmentation fault|\[?zsh:? ?\d*\]? .{0,40}segmentation fault|!{3,} Segfault encountered !{3,}|\*{3} SIGSEGV|(?:\[[^\]]{1,80}\] )?\*{3} Process received signal \*{3})/,
     cause:
@@ -39,9 +39,10 @@ export const processRules: readonly FailureRule[] = [
   rule({
     failure: "killed-oom",
     weight: 3,
-    needles: ["oom-kill event", "oom_kill event", "Out of memory: Killed process", "Memory cgroup out of memory"],
+    scope: "both",
+    needles: ["node running low on memory", "killed due to memory pressure", "oom-kill event", "oom_kill event", "Out of memory: Killed process", "Memory cgroup out of memory"],
     pattern:
-      /(?:^|: )(?:error: )?(?:Detected (?<count>[1-9]\d*) oom[-_]kill events?(?:\(s\))? in |(?:Memory cgroup out of memory|Out of memory): Kill(?:ed)? process )/,
+      /(?:^|: )(?:error: )?(?:Detected (?<count>[1-9]\d*) oom[-_]kill events?(?:\(s\))? in |(?:Memory cgroup out of memory|Out of memory): Kill(?:ed)? process )|^(?:ray\.exceptions\.OutOfMemoryError: |[1-9]\d* Workers \(tasks \/ actors\) killed due to memory pressure)/,
     cause: "The host's memory limit was reached and the kernel killed the process.",
     remedy: "Ask for more memory (--mem), or use fewer workers and smaller pieces.",
   }),

@@ -12,8 +12,8 @@ import { storageRules } from "./storage";
 
 const all: readonly FailureRule[] = [
   ...deprecatedRules,
-  ...environmentRules,
   ...shellRules,
+  ...environmentRules,
   ...schedulerRules,
   ...processRules,
   ...storageRules,

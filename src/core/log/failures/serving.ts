@@ -6,7 +6,7 @@ export const servingRules: readonly FailureRule[] = [
     failure: "engine-dead",
     weight: 1,
     scope: "both",
-    needles: ["EngineDeadError", "EngineCore encountered", "Engine core initialization failed", "EngineCore failed to start", "Received sigquit from a child process", "Executor failed", "engine is dead", "Engine loop is not running", "AsyncEngineDeadError", "Engine core proc", "EngineCore died"],
+    needles: ["EngineDeadError", "EngineCore encountered", "Engine core initialization failed", "EngineCore failed to start", "Received sigquit from a child process", "Executor failed", "Engine process failed", "Background loop", "engine is dead", "Engine loop is not running", "AsyncEngineDeadError", "Engine core proc", "EngineCore died"],
     pattern:
       /^(?:(?:[\w.]*\.)?(?:Async)?EngineDeadError\b|(?:[\w.]*RuntimeError: )?(?:Engine core initialization failed|Executor failed\.?|Engine process failed to start|Engine loop is not running|Background loop (?:is stopped|has errored already))|EngineCore (?:encountered a fatal error|failed to start)|Received sigquit from a child process|Engine core proc \S{1,60} died unexpectedly)/,
     cause: "The serving engine is gone: this is the consequence, the cause stands above in the log.",
@@ -29,9 +29,9 @@ export const servingRules: readonly FailureRule[] = [
     permanent: true,
     scope: "both",
     weight: 2,
-    needles: ["ValidationError", "max_model_len", "unrecognized arguments", "invalid choice", "the following arguments are required", "No such option", "Missing option", "unknown argument", "Unexpected argument", "not divisible", "must be divisible", "Unrecognized model", "does not recognize this architecture", "are not supported for now", "invalid value", "expected one argument", "Missing key", "ConfigAttributeError", "ConfigKeyError", "HfArgumentParser", "No such command", "Got unexpected extra argument", "Invalid value for"],
+    needles: ["ValidationError", "max_model_len", "unrecognized arguments", "invalid choice", "the following arguments are required", "No such option", "Missing option", "unknown argument", "Unexpected argument", "not divisible", "must be divisible", "Unrecognized model", "does not recognize this architecture", "are not supported for now", "invalid value", "error: unexpected argument", "error: invalid argument", "error while handling argument", "error: invalid parameter", "expected one argument", "Missing key", "ConfigAttributeError", "ConfigKeyError", "HfArgumentParser", "No such command", "Got unexpected extra argument", "Invalid value for"],
     pattern:
-      /^(?:[\w.]*ValidationError: \d+ validation errors? for (?<model>\w{1,60})(?<detail>\n[^\n]{0,300}(?:\n[^\n]{0,300})?)?|[\w.]*(?:ValueError|AssertionError|RuntimeError|NotImplementedError|KeyError): .{0,200}(?:max_model_len|(?:not|be) divisible|does not recognize this architecture|Unrecognized model|Unrecognized configuration|are not supported for now|Some keys are not used by)|[\w./ -]{1,80}: error: (?:unrecognized arguments|argument .{1,100}|the following arguments are required|ambiguous option|invalid choice).{0,200}|Error: (?:No such (?:option|command)|Missing (?:option|argument)|Invalid value for|Got unexpected extra argument).{0,200}|error: (?:unknown argument|invalid (?:argument|value|parameter)|unexpected argument).{0,200}|(?:omegaconf|hydra)\.[\w.]{1,60}Error.{0,200}|ValueError: Some specified arguments are not used by the HfArgumentParser.{0,200})/,
+      /^(?:[\w.]*ValidationError: \d+ validation errors? for (?<model>\w{1,60})(?<detail>\n[^\n]{0,300}(?:\n[^\n]{0,300})?)?|[\w.]*(?:ValueError|AssertionError|RuntimeError|NotImplementedError|KeyError): .{0,200}(?:max_model_len|(?:not|be) divisible|does not recognize this architecture|Unrecognized model|Unrecognized configuration|are not supported for now|Some keys are not used by)|[\w./ -]{1,80}: error: (?:unrecognized arguments|argument .{1,100}|the following arguments are required|ambiguous option|invalid choice).{0,200}|Error: (?:No such (?:option|command)|Missing (?:option|argument)|Invalid value for|Got unexpected extra argument).{0,200}|error while handling argument .{0,200}|error: (?:unknown argument|invalid (?:argument|value|parameter)|unexpected argument).{0,200}|(?:omegaconf|hydra)\.[\w.]{1,60}Error.{0,200}|ValueError: Some specified arguments are not used by the HfArgumentParser.{0,200})/,
     cause: (captured) => {
       const detail = group(captured, "detail").trim().split("\n")[0] ?? "";
       return `An option or value was refused at the start${detail === "" ? "" : `: ${detail.replace(/^Value error, /, "").slice(0, 220)}`}.`;
@@ -96,9 +96,9 @@ export const environmentRules: readonly FailureRule[] = [
   rule({
     failure: "env-setup",
     permanent: true,
-    needles: ["conda", "micromamba", "a terminal is required", "no tty present", "a password is required", "Lmod has detected", "ERROR: Unable to locate a modulefile", "EnvironmentNameNotFound"],
+    needles: ["conda", "micromamba", "a terminal is required", "no tty present", "a password is required", "Lmod has detected", "ERROR: Unable to locate a modulefile", "EnvironmentNameNotFound", "bin/activate"],
     pattern:
-      /^(?:CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'|CondaError: Run 'conda init' before 'conda activate'|EnvironmentNameNotFound: .{1,120}|EnvironmentLocationNotFound: .{1,120}|sudo: (?:a terminal is required|no tty present|a password is required).{0,160}|Lmod has detected the following error:.{0,200}|(?:ModuleCmd_Load\.c\(\d+\):)?ERROR:? ?(?:\d+:)?Unable to locate a modulefile.{0,120}|'?(?:micromamba|mamba)'? is running as a subprocess and can't modify the parent shell.{0,80})/,
+      /^(?:(?:[^\s:]{1,200}: )(?:line )?(?:\d+: )?(?:source: |\.: )?\S{0,200}bin\/activate: No such file or directory|CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'|CondaError: Run 'conda init' before 'conda activate'|EnvironmentNameNotFound: .{1,120}|EnvironmentLocationNotFound: .{1,120}|sudo: (?:a terminal is required|no tty present|a password is required).{0,160}|Lmod has detected the following error:.{0,200}|(?:ModuleCmd_Load\.c\(\d+\):)?ERROR:? ?(?:\d+:)?Unable to locate a modulefile.{0,120}|'?(?:micromamba|mamba)'? is running as a subprocess and can't modify the parent shell.{0,80})/,
     cause: (captured) => group(captured, "x") + "Setting up the job's environment failed (conda, module, or sudo in a shell without terminal), so what follows ran without it.",
     remedy: "conda: source its hook first (`source ~/miniconda3/etc/profile.d/conda.sh`) or use `conda run -n ENV`; sudo: remove it from the job or allow the one command with NOPASSWD.",
   }),
@@ -107,7 +107,7 @@ export const environmentRules: readonly FailureRule[] = [
     permanent: true,
     needles: ["docker: ", "Error response from daemon", "OCI runtime", "nvidia-container-cli", "podman", "Error: crun", "unresolvable CDI devices"],
     pattern: /^(?:docker: )?(?:Error response from daemon: (?<what>.{1,200})|docker: .{0,60}(?:[Cc]annot connect to the Docker daemon|permission denied while trying to connect).{0,100}|Error: .{0,60}(?:OCI runtime|crun|runc|CDI devices).{0,200}|nvidia-container-cli: .{1,160}|[Cc]annot connect to the Docker daemon.{0,100}|FATAL: {1,4}.{0,60}container.{1,160})/,
-    unless: /address already in use|port is already allocated|No such container|Conflict\. The container name|[Nn]o space left/,
+    unless: /river\/library version mismatch|address already in use|port is already allocated|No such container|Conflict\. The container name|[Nn]o space left/,
     cause: (captured) => `The container could not be started${captured["what"] === undefined ? "" : `: ${captured["what"]}`}.`,
     remedy: "For GPUs install nvidia-container-toolkit on the host and restart the daemon (podman: `nvidia-ctk cdi generate`); else correct what the line names.",
   }),

@@ -37,6 +37,7 @@ export const shellRules: readonly FailureRule[] = [
   notFound(String.raw`(?:make(?:\[\d+\])?: )?${program}: Command not found\.?`, [": Command not found"]),
   // Debian's handler: `Command 'hf' not found, did you mean:`
   notFound(String.raw`Command '${program}' not found(?:, .{0,200})?`, ["Command '"]),
+  notFound(String.raw`make(?:\[\d+\])?: (?<program>[\w.+/-]{1,100}): No such file or directory`, ["make"]),
   // coreutils and util-linux: `nohup: failed to run command 'hf': No such file or directory`, curly quotes, too
   notFound(
     String.raw`${launcher}: (?:failed to (?:run command|execute|exec)|can(?:no|')t (?:run(?: command)?|execute|exec)|unable to execute)? ?${quote}${program}${quote}: No such file or directory`,
@@ -48,7 +49,7 @@ export const shellRules: readonly FailureRule[] = [
   ]),
   // bash with a path to a program, older and newer words for a missing interpreter
   notFound(
-    String.raw`${shell}(?:exec: )?(?<program>(?:[^\s:'"]{0,200}/)?(?:s?bin|\.venv|venv)/[^\s:'"]{1,100}): (?:No such file or directory|cannot execute: required file not found)`,
+    String.raw`${shell}(?:exec: )?(?<program>(?!\S{0,300}\/activate:)(?:[^\s:'"]{0,200}/)?(?:s?bin|\.venv|venv)/[^\s:'"]{1,100}): (?:No such file or directory|cannot execute: required file not found)`,
     [": No such file or directory", "required file not found"],
   ),
   notFound(
@@ -64,7 +65,7 @@ export const shellRules: readonly FailureRule[] = [
     ["execve(): "],
   ),
   notFound(
-    String.raw`(?:.{0,200}: )?exec: "(?<program>[^"]{1,200})": (?:executable file not found in \$PATH|stat [^:]{1,200}: no such file or directory)(?:: unknown)?\.?`,
+    String.raw`(?:.{0,400}: )?exec: "(?<program>[^"]{1,200})": (?:executable file not found in \$PATH|stat [^:]{1,200}: no such file or directory)(?:: unknown)?\.?`,
     ['exec: "'],
   ),
   notFound(
@@ -77,7 +78,7 @@ export const shellRules: readonly FailureRule[] = [
     permanent: true,
     needles: [": Permission denied"],
     pattern: new RegExp(
-      String.raw`^(?:${launcher}: (?:failed to (?:run command|execute)|can(?:no|')t (?:run command|execute)) ${quote}${program}${quote}|(?:-?(?:/\S{0,80}/)?(?:ba|da|a|k|z)?sh|[^\s:]{1,200}\.(?:sh|bash|slurm|sbatch)): ?(?:line )?(?:\d+:)? ?(?<script>[^\s:]{1,200})|(?:slurmstepd: )?error: execve\(\): (?<step>[^\s:]{1,200})): Permission denied\s*$`,
+      String.raw`^(?:${launcher}: (?:(?:failed to (?:run command|execute)|can(?:no|')t (?:run command|execute)) )?${quote}${program}${quote}|(?:mkdir|cp|mv|touch|tee|ln|tar|rsync|install): .{0,60}?['‘](?<path>[^'’]{1,300})['’]|(?:-?(?:/\S{0,80}/)?(?:ba|da|a|k|z)?sh|[^\s:]{1,200}\.(?:sh|bash|slurm|sbatch)): ?(?:line )?(?:\d+:)? ?(?<script>[^\s:]{1,200})|(?:slurmstepd: )?error: execve\(\): (?<step>[^\s:]{1,200})): Permission denied\s*$`,
       "u",
     ),
     cause: (captured) =>
@@ -105,7 +106,7 @@ export const shellRules: readonly FailureRule[] = [
     permanent: true,
     needles: ["No such file or directory", "no such file or directory", "an't open", "annot open"],
     pattern: new RegExp(
-      String.raw`^(?:${shell}(?:cd: |source: |\.: )?(?<file>[^\s:'"]{1,300}): No such file or directory|(?:ba|da|a)?sh: \d+: (?:cannot open|can't open|Can't open) (?<input>[^\s:]{1,300})(?:: No such file)?|(?:cd|zsh): no such file or directory: (?<folder>[^\s]{1,300})|(?:cp|mv): cannot stat ['‘](?<copied>[^'’]{1,300})['’]: No such file or directory|sbatch: error: Unable to open file (?<batch>\S{1,300}))\s*$`,
+      String.raw`^(?:${shell}(?:cd: |source: |\.: )?(?<file>(?!\S{0,200}bin/activate)[^\s:'"]{1,300}): No such file or directory|(?:ba|da|a)?sh: \d+: (?:cannot open|can't open|Can't open) (?<input>[^\s:]{1,300})(?:: No such file)?|(?:cd|zsh): no such file or directory: (?<folder>[^\s]{1,300})|(?:cp|mv): cannot stat ['‘](?<copied>[^'’]{1,300})['’]: No such file or directory|sbatch: error: Unable to open file (?<batch>\S{1,300}))\s*$`,
       "u",
     ),
     unless:
@@ -118,7 +119,7 @@ export const shellRules: readonly FailureRule[] = [
 ];
 
 function named(captured: Readonly<Record<string, string | undefined>>): string {
-  return captured["program"] ?? captured["script"] ?? captured["step"] ?? "the program";
+  return captured["program"] ?? captured["script"] ?? captured["step"] ?? captured["path"] ?? "the program";
 }
 
 function namedFile(captured: Readonly<Record<string, string | undefined>>): string {

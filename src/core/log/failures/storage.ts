@@ -15,7 +15,7 @@ export const storageRules: readonly FailureRule[] = [
     scope: "both",
     weight: 3,
     needles: ["Disk quota exceeded", "disk quota exceeded", "Errno 122"],
-    pattern: /^(?:(?:[\w.]*(?:Error|Exception): )|[\w./-]{1,60}: |.{0,200}: )?.{0,300}(?:[Dd]isk quota exceeded|\[Errno 122\])/,
+    pattern: /^.{0,500}?(?:: |\(|\] |, )(?:[Dd]isk quota exceeded|\[Errno 122\])(?! checks)/,
     cause: "The user's quota on this file system is used up; the disk itself may still have room (df shows it).",
     remedy: "Look at `quota -s` or `lfs quota -u $USER`, move files elsewhere (scratch), and start again.",
   }),
@@ -23,7 +23,7 @@ export const storageRules: readonly FailureRule[] = [
     failure: "shared-memory",
     scope: "both",
     weight: 3,
-    needles: ["/dev/shm", "shared memory", "Bus error", "bus error"],
+    needles: ["/dev/shm", "/torch_", "shared memory", "Bus error", "bus error"],
     pattern:
       /Error while creating shared memory segment|^(?:ERROR: )?Unexpected bus error encountered in worker|DataLoader worker \(pid(?:\(s\))? [\d, ]+\) is killed by signal: Bus error|^(?:[\w.]*Error: .{0,200})(?:No space left on device|unable to (?:open|write|resize|allocate) .{0,60}shared memory|\/dev\/shm).{0,120}(?:\/dev\/shm|shared memory|shm)|unable to (?:open|resize|allocate|mmap) shared memory object|torch_\d+_\d+_\d+.{0,40}No space left/,
     unless: /No available shared memory broadcast block|leaked shared_memory/,
@@ -35,8 +35,8 @@ export const storageRules: readonly FailureRule[] = [
     scope: "both",
     weight: 3,
     needles: ["No space left on device", "no space left on device", "ENOSPC", "There is not enough space on the disk", "database or disk is full"],
-    pattern: /^(?:(?:[\w.]*(?:Error|Exception)(?:\(\w{1,60}\))?: )|[\w./@-]{1,80}(?:\[\d+\])?: |.{0,120}(?:error|Error|failed|cannot|write).{0,200}?)?(?:.{0,300}?)(?:[Nn]o space left on device|ENOSPC|database or disk is full)/,
-    unless: /no ['"]|no '|\brisk\b|\/dev\/shm/,
+    pattern: /^(?:.{0,500}?(?:: |\(|\] |, |>: ))?(?:[Nn]o space left on device|ENOSPC|(?:database or )?disk is full)/,
+    unless: /no ['"]|\brisk\b|\/dev\/shm/,
   }),
   rule({
     ...diskFull,
@@ -82,9 +82,9 @@ export const storageRules: readonly FailureRule[] = [
   rule({
     failure: "corrupt-file",
     permanent: true,
-    needles: ["tar: ", "gzip: ", "unzip", "sha256sum: ", "md5sum: ", "gguf_init", "llama_model_load", "xz: ", "zstd: ", "End-of-central-directory", "failed to load model", "corrupted or incomplete"],
+    needles: ["tar: ", "gzip: ", "unzip", "sha256sum: ", "md5sum: ", "gguf_init", "llama_model_load", "xz: ", "zstd: ", ": FAILED", "End-of-central-directory", "failed to load model", "corrupted or incomplete"],
     pattern:
-      /^(?:tar: (?:Unexpected EOF in archive|.{0,60}does not look like a tar archive|Skipping to next header)|gzip: .{1,200}: (?:unexpected end of file|not in gzip format|invalid compressed data.{0,60})|(?:sha\d+sum|md5sum): WARNING: [1-9]\d* computed checksums? did NOT match|\s*End-of-central-directory signature not found|xz: .{1,200}: (?:Unexpected end of input|Compressed data is corrupt)|zstd: .{1,200}: (?:unsupported format|premature end).{0,60}|gguf_init_from_file\w*: .{0,200}(?:invalid magic|failed to read|bad magic).{0,120}|\w{1,60}: error loading model: .{0,100}(?:corrupted or incomplete|invalid magic|not within (?:the )?file bounds).{0,100}|llama_model_load: error loading model: .{1,200})/,
+      /^(?:tar: (?:Unexpected EOF in archive|.{0,60}does not look like a tar archive|Skipping to next header)|gzip: .{1,200}: (?:unexpected end of file|not in gzip format|invalid compressed data.{0,60})|(?:sha\d+sum|md5sum): WARNING: [1-9]\d* computed checksums? did NOT match|\s*End-of-central-directory signature not found|[\w./+-]{1,300}\.(?:safetensors|gguf|bin|pt|pth|tar|gz|zst|xz|zip|parquet|json|model|ckpt): FAILED(?: open or read)?\s*$|xz: .{1,200}: (?:Unexpected end of input|Compressed data is corrupt)|zstd: .{1,200}: (?:unsupported format|premature end).{0,60}|gguf_init_from_file\w*: .{0,200}(?:invalid magic|failed to read|bad magic).{0,120}|\w{1,60}: error loading model: .{0,100}(?:corrupted or incomplete|invalid magic|not within (?:the )?file bounds).{0,100}|llama_model_load: error loading model: .{1,200})/,
     cause: "A file or archive is cut off or damaged.",
     remedy: "Compare its size or checksum with the source, delete it and fetch it again; what was unpacked so far is incomplete.",
   }),
