@@ -76,7 +76,7 @@ export class Ssh2Channel implements Channel {
     // What is still under way is thrown away; unread, it would keep the channel from closing.
     for (const stream of [this.#stream, this.#stream.stderr]) {
       stream.removeAllListeners("readable");
-      stream.resume();
+      throwAway(stream);
     }
     this.#stream.close();
   }
@@ -106,9 +106,18 @@ export class Ssh2Channel implements Channel {
     } finally {
       ended.dispose();
       // A reader that stops early must not stall the channel for the other one.
-      if (!stream.readableEnded) stream.resume();
+      if (!stream.readableEnded) throwAway(stream);
     }
   }
+}
+
+/**
+ * Lets a stream run dry. `resume` alone does not do: when the last `readable` listener goes, Node stops a stream on the
+ * next tick that nobody listens to for data.
+ */
+function throwAway(stream: Readable): void {
+  stream.on("data", () => undefined);
+  stream.resume();
 }
 
 /** Waits for a stream to have something to read, to end, or to be of no interest any more. */
