@@ -1,0 +1,58 @@
+import { MetricSeries } from "./series";
+
+/** A mean may be this far off, as a share of itself, by the rounding of what was printed. */
+const tolerance = 0.05;
+
+/**
+ * The mean of each interval, recovered from the mean since the start: (n₂m₂ − n₁m₁) / (n₂ − n₁). A printed mean is
+ * rounded, and late in a run the rounding outweighs a short interval; intervals are therefore made as long as it takes
+ * for the error to stay within 5 %. Grows with its sources; a counter that goes back (a restart) begins anew.
+ */
+export class IntervalMean {
+  readonly series: MetricSeries;
+  readonly #counts: MetricSeries;
+  readonly #means: MetricSeries;
+  #countAt = 0;
+  #meanAt = 0;
+  #last: { readonly count: number; readonly mean: number } | undefined;
+
+  constructor(counts: MetricSeries, means: MetricSeries) {
+    this.#counts = counts;
+    this.#means = means;
+    this.series = new MetricSeries(`${means.name} of each interval`);
+  }
+
+  /** Takes in what its sources got since the last time. */
+  update(): void {
+    const [countTimes, meanTimes] = [this.#counts.times, this.#means.times];
+    while (this.#countAt < countTimes.length && this.#meanAt < meanTimes.length) {
+      const [countTime, meanTime] = [countTimes[this.#countAt] ?? 0, meanTimes[this.#meanAt] ?? 0];
+      if (countTime === meanTime) {
+        this.#take(meanTime, this.#counts.values[this.#countAt] ?? NaN, this.#means.values[this.#meanAt] ?? NaN);
+      }
+      // Only samples of the same moment belong together.
+      if (countTime <= meanTime) this.#countAt++;
+      if (meanTime <= countTime) this.#meanAt++;
+    }
+  }
+
+  #take(time: number, count: number, mean: number): void {
+    if (!Number.isFinite(count) || !Number.isFinite(mean)) return;
+    const last = this.#last;
+    if (last && count < last.count) {
+      this.series.append(time, NaN);
+      this.#last = undefined;
+    } else if (!last) {
+      if (count > 0) this.series.append(time, mean);
+      this.#last = { count, mean };
+    } else if (count - last.count >= shortest(count, mean)) {
+      this.series.append(time, Math.max(0, (count * mean - last.count * last.mean) / (count - last.count)));
+      this.#last = { count, mean };
+    }
+  }
+}
+
+function shortest(count: number, mean: number): number {
+  const rounding = Number.isInteger(mean) ? 1 : 0.05;
+  return mean > 0 ? Math.max(1, (count * rounding) / (tolerance * mean)) : 1;
+}
