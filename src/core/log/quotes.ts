@@ -2,7 +2,8 @@ import type { PeeledLine } from "./prefixes";
 
 /** Lines after which an opened quotation is taken for unbalanced. */
 const longestQuote = 60;
-const opens = /^(?:-{2,}|={2,}) ?(?:sample|response|completion|generation|prompt|answer|model output)\b[^-=]{0,40}(?:-{2,}|={2,})\s*$/i;
+const opens =
+  /^(?:-{2,}|={2,}) ?(?:sample|response|completion|generation|prompt|answer|model output)\b[^-=]{0,40}(?:-{2,}|={2,})\s*$/i;
 const closes = /^(?:-{2,}|={2,}) ?(?:end\b|\/)[^-=]{0,40}(?:-{2,}|={2,})\s*$/i;
 
 /**
@@ -16,10 +17,12 @@ export class Quotes {
   holds(peeled: PeeledLine): boolean {
     const { body } = peeled;
     if (this.#left > 0) {
-      this.#left = peeled.record || peeled.source !== "" || body.startsWith("```") || closes.test(body) ? 0 : this.#left - 1;
+      this.#left =
+        peeled.record || peeled.source !== "" || body.startsWith("```") || closes.test(body) ? 0 : this.#left - 1;
       return !(peeled.record || peeled.source !== "");
     }
-    if (!(body.startsWith("```") || (body.startsWith("--") || body.startsWith("==") ? opens.test(body) : false))) return false;
+    if (!(body.startsWith("```") || (body.startsWith("--") || body.startsWith("==") ? opens.test(body) : false)))
+      return false;
     if (!peeled.record) this.#left = longestQuote;
     return true;
   }

@@ -6,10 +6,23 @@ import { placed } from "./place";
 import { TracebackTracker, type ExceptionChain, type LinePlace } from "./tracebacks";
 import { TrendWatcher } from "./trends";
 
-const bareException = /^(?:(?:[a-z_]\w*\.){0,12}[A-Z]\w*(?:Error|Exception|Failure|Timeout)|(?:[a-z_]\w*\.){1,12}[A-Z]\w*)(?:\([\w.]{1,80}\))?: \S/;
-const notFailures = /^(?:KeyboardInterrupt|SystemExit(?:: 0)?$|(?:[\w.]*\.)?CancelledError|GeneratorExit)/;
+const bareException =
+  /^(?:(?:[a-z_]\w*\.){0,12}[A-Z]\w*(?:Error|Exception|Failure|Timeout)|(?:[a-z_]\w*\.){1,12}[A-Z]\w*)(?:\([\w.]{1,80}\))?: \S/;
+const notFailures =
+  /^(?:KeyboardInterrupt|(?:Base)?ExceptionGroup\b|SystemExit(?:: 0)?$|(?:[\w.]*\.)?CancelledError|GeneratorExit)/;
 /** Lines that a failure's echoes may come after it. */
-const echoLines = 300;
+const echoLines = 100;
+/** Exceptions that only say that another process failed. */
+const consequences =
+  /^(?:[\w.]*\.)?(?:ChildFailedError|CalledProcessError|ProcessExitedException|ProcessRaisedException)\b/;
+/** Failures of a script's step; the next step fails for reasons of its own. */
+const withoutEcho = new Set([
+  "command-not-found",
+  "deprecated-command",
+  "env-setup",
+  "dependency-conflict",
+  "permission",
+]);
 
 interface Finding {
   readonly rule: FailureRule;
@@ -26,6 +39,7 @@ export class FailureFinder {
   readonly #tracebacks = new TracebackTracker();
   readonly #trends = new TrendWatcher();
   readonly #seen = new Set<string>();
+  #failed = false;
   #lastError = Number.NEGATIVE_INFINITY;
   #verdict: LogVerdict = "healthy";
 
@@ -61,7 +75,8 @@ export class FailureFinder {
     this.#seen.add(key);
     if (finding.severity === "error") {
       this.#verdict = "failed";
-      this.#lastError = finding.line;
+      this.#failed = true;
+      if (!withoutEcho.has(finding.failure)) this.#lastError = finding.line;
     } else if (this.#verdict === "healthy") {
       this.#verdict = "warning";
     }
@@ -75,7 +90,11 @@ export class FailureFinder {
     for (const rule of lineRules) {
       if (chatty && rule.scope === "both") continue;
       const captured = matchRule(rule, body);
-      if (captured !== undefined) return this.#found({ rule, captured, place, startLine: place.line });
+      if (captured === undefined) continue;
+      const waiting = this.#tracebacks.waiting(peeled.source);
+      // The line explains the exception above it, which is reported with it.
+      if (waiting !== undefined && explain(waiting)?.rule.failure === rule.failure) return [];
+      return this.#found({ rule, captured, place, startLine: place.line });
     }
     const trend = this.#trends.line(body, place);
     if (trend !== undefined && !this.#isEcho(place.line)) return this.#report(trend);
@@ -99,7 +118,8 @@ export class FailureFinder {
     if (chain.thread !== undefined && (best === undefined || best.rule.weight < 2))
       return this.#report(threadDied(chain, chain.thread, last.place));
     if (best !== undefined) return this.#found(best);
-    return this.#isEcho(last.place.line) ? [] : this.#report(unknownException(chain, last.message, last.place));
+    const echo = this.#isEcho(last.place.line) || (this.#failed && consequences.test(last.message));
+    return echo ? [] : this.#report(unknownException(chain, last.message, last.place));
   }
 
   #found(finding: Finding): readonly FailureReading[] {

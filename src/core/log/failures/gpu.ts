@@ -11,8 +11,10 @@ export const gpuRules: readonly FailureRule[] = [
     scope: "both",
     weight: 3,
     needles: ["CUDA out of memory", "HIP out of memory", "CUDA error: out of memory"],
-    pattern: /^(?:[\w.]*(?:OutOfMemoryError|RuntimeError|AcceleratorError|Error|Exception)(?:\(\w{1,60}\))?: )(?:.{0,200}?)(?:(?:CUDA|HIP) out of memory|CUDA error: out of memory)(?:\. Tried to allocate (?<size>[\d.]+ \w?i?B))?/,
-    cause: (captured) => `The GPU ran out of memory${captured["size"] === undefined ? "" : ` (${captured["size"]} more were asked for)`}.`,
+    pattern:
+      /^(?:[\w.]*(?:OutOfMemoryError|RuntimeError|AcceleratorError|Error|Exception)(?:\(\w{1,60}\))?: )(?:.{0,200}?)(?:(?:CUDA|HIP) out of memory|CUDA error: out of memory)(?:\. Tried to allocate (?<size>[\d.]+ \w?i?B))?/,
+    cause: (captured) =>
+      `The GPU ran out of memory${captured["size"] === undefined ? "" : ` (${captured["size"]} more were asked for)`}.`,
     remedy:
       "Use a smaller batch or shorter sequences, gradient checkpointing, or more GPUs; look with nvidia-smi whether another process holds memory. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True helps against fragmentation.",
   }),
@@ -20,10 +22,17 @@ export const gpuRules: readonly FailureRule[] = [
     failure: "cuda-oom",
     scope: "both",
     weight: 3,
-    needles: ["Free memory on device", "No available memory for the cache blocks", "estimated maximum model length", "than the maximum number of tokens that can be stored in KV cache", "KV cache is needed, which is larger than the available"],
+    needles: [
+      "Free memory on device",
+      "No available memory for the cache blocks",
+      "estimated maximum model length",
+      "than the maximum number of tokens that can be stored in KV cache",
+      "KV cache is needed, which is larger than the available",
+    ],
     pattern:
       /^(?:[\w.]*(?:ValueError|RuntimeError|Error): )(?:Free memory on device|No available memory for the cache blocks|To serve at least one request with the models's max seq len|The model's max seq len \([\d,]+\) is larger than the maximum number of tokens that can be stored in KV cache)/,
-    cause: "There is too little free GPU memory for the server's share: the weights or another process already fill it, and nothing is left for the KV cache.",
+    cause:
+      "There is too little free GPU memory for the server's share: the weights or another process already fill it, and nothing is left for the KV cache.",
     remedy: vllmMemoryRemedy,
   }),
   rule({
@@ -31,32 +40,62 @@ export const gpuRules: readonly FailureRule[] = [
     scope: "both",
     weight: 3,
     needles: ["mem-fraction-static", "mem_fraction_static"],
-    pattern: /^(?:[\w.]*(?:Error|Exception): )(?:.{0,200})(?:Not enough memory|[Oo]ut of memory).{0,200}mem[-_]fraction[-_]static/,
+    pattern:
+      /^(?:[\w.]*(?:Error|Exception): )(?:.{0,200})(?:Not enough memory|[Oo]ut of memory).{0,200}mem[-_]fraction[-_]static/,
     cause: "The share of GPU memory that SGLang gives to weights and cache leaves nothing for the KV cache.",
-    remedy: "Raise --mem-fraction-static (in SGLang it is the share for weights and cache together), or use more GPUs (--tp).",
+    remedy:
+      "Raise --mem-fraction-static (in SGLang it is the share for weights and cache together), or use more GPUs (--tp).",
   }),
   rule({
     failure: "cuda-oom",
     weight: 3,
-    needles: ["cudaMalloc failed", "failed to allocate buffer", "unable to allocate CUDA", "unable to allocate backend buffer", "out of memory"],
-    pattern: /^(?:\w{1,60}: )?(?:.{0,60}cudaMalloc failed: out of memory|failed to allocate buffer of size \d+|unable to allocate (?:CUDA\d+|backend) buffer|CUDA error: out of memory|CUDA error \d+ at .{1,200}: out of memory)/,
+    needles: [
+      "cudaMalloc failed",
+      "failed to allocate buffer",
+      "unable to allocate CUDA",
+      "unable to allocate backend buffer",
+      "out of memory",
+    ],
+    pattern:
+      /^(?:\w{1,60}: )?(?:.{0,60}cudaMalloc failed: out of memory|failed to allocate buffer of size \d+|unable to allocate (?:CUDA\d+|backend) buffer|CUDA error: out of memory|CUDA error \d+ at .{1,200}: out of memory)/,
     cause: "The GPU has too little free memory for this model and context.",
-    remedy: "Put fewer layers on the GPU (-ngl), use a shorter context (-c) or a smaller quantisation, or free the GPU.",
+    remedy:
+      "Put fewer layers on the GPU (-ngl), use a shorter context (-c) or a smaller quantisation, or free the GPU.",
   }),
   rule({
     failure: "driver-mismatch",
     permanent: true,
     scope: "both",
     weight: 3,
-    needles: ["NVML/RM version mismatch", "driver/library version mismatch", "Driver/library version mismatch", "system has unsupported display driver / cuda driver combination", "Error 803"],
-    pattern: /^(?:[\w.]*(?:Error|NVMLError_LibRmVersionMismatch): |.{0,120}(?:UserWarning|RuntimeError): .{0,200}|.{0,60}[Ff]ailed to initialize NVML: |.{0,60}nvml error: )?.{0,200}?(?:NVML\/RM version mismatch|[Dd]river\/library version mismatch|Error 803|unsupported display driver)/,
-    cause: "The NVIDIA driver's libraries were changed while the old kernel module is still loaded (or a container brings others). Jobs that already run go on.",
-    remedy: "Reboot the host or reload the NVIDIA kernel modules when no job needs them; hold the driver packages against automatic updates.",
+    needles: [
+      "NVML/RM version mismatch",
+      "driver/library version mismatch",
+      "Driver/library version mismatch",
+      "system has unsupported display driver / cuda driver combination",
+      "Error 803",
+    ],
+    pattern:
+      /^(?:[\w.]*(?:Error|NVMLError_LibRmVersionMismatch): |.{0,120}(?:UserWarning|RuntimeError): .{0,200}|.{0,60}[Ff]ailed to initialize NVML: |.{0,60}nvml error: )?.{0,200}?(?:NVML\/RM version mismatch|[Dd]river\/library version mismatch|Error 803|unsupported display driver)/,
+    cause:
+      "The NVIDIA driver's libraries were changed while the old kernel module is still loaded (or a container brings others). Jobs that already run go on.",
+    remedy:
+      "Reboot the host or reload the NVIDIA kernel modules when no job needs them; hold the driver packages against automatic updates.",
   }),
   rule({
     failure: "gpu-unavailable",
     scope: "both",
-    needles: ["No devices were found", "No CUDA GPUs are available", "no CUDA-capable device", "Found no NVIDIA driver", "couldn't communicate with the NVIDIA driver", "Torch not compiled with CUDA enabled", "CUDA unknown error", "cudaGetDeviceCount", "Failed to infer device type", "invalid device ordinal"],
+    needles: [
+      "No devices were found",
+      "No CUDA GPUs are available",
+      "no CUDA-capable device",
+      "Found no NVIDIA driver",
+      "couldn't communicate with the NVIDIA driver",
+      "Torch not compiled with CUDA enabled",
+      "CUDA unknown error",
+      "cudaGetDeviceCount",
+      "Failed to infer device type",
+      "invalid device ordinal",
+    ],
     pattern:
       /^(?:(?:[\w.]*(?:Error|Exception)): .{0,200}?)?(?:No devices were found\s*$|No CUDA GPUs are available|(?:CUDA error: )?no CUDA-capable device is detected|Found no NVIDIA driver|NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver|Torch not compiled with CUDA enabled|(?:CUDA error: )?invalid device ordinal|Failed to infer device type|Unexpected error from cudaGetDeviceCount\(\)|CUDA unknown error)/,
     cause: "No usable GPU is visible to the job.",
@@ -69,9 +108,11 @@ export const gpuRules: readonly FailureRule[] = [
     scope: "both",
     weight: 3,
     needles: ["fallen off the bus", "Unable to determine the device handle for GPU", "GPU is lost", "): 79,"],
-    pattern: /(?:^NVRM: (?:Xid \([^)]{1,60}\): 79,|.{0,120}fallen off the bus)|^Unable to determine the device handle for GPU ?(?<gpu>[\w:.]{0,40})|^.{0,200}\bGPU is lost\b)/,
+    pattern:
+      /(?:^NVRM: (?:Xid \([^)]{1,60}\): 79,|.{0,120}fallen off the bus)|^Unable to determine the device handle for GPU ?(?<gpu>[\w:.]{0,40})|^.{0,200}\bGPU is lost\b)/,
     cause: "A GPU no longer answers on the PCIe bus (Xid 79); every job on it is lost.",
-    remedy: "Nothing in the job helps: use another GPU or host; the administrator must reset the GPU or power-cycle the machine.",
+    remedy:
+      "Nothing in the job helps: use another GPU or host; the administrator must reset the GPU or power-cycle the machine.",
   }),
   rule({
     failure: "gpu-ecc",
@@ -79,16 +120,20 @@ export const gpuRules: readonly FailureRule[] = [
     scope: "both",
     weight: 3,
     needles: ["Xid (", "uncorrectable ECC error", "ncorrectable ECC"],
-    pattern: /(?:^NVRM: Xid \([^)]{1,60}\): (?:48|64|92|94|95|140),|(?:CUDA error: |^)uncorrectable ECC error encountered|^.{0,100}Error: .{0,200}[Uu]ncorrectable ECC)/,
+    pattern:
+      /(?:^NVRM: Xid \([^)]{1,60}\): (?:48|64|92|94|95|140),|(?:CUDA error: |^)uncorrectable ECC error encountered|^.{0,100}Error: .{0,200}[Uu]ncorrectable ECC)/,
     cause: "The GPU found a memory error that it cannot correct (ECC).",
-    remedy: "Nothing in the job helps: start it again on another GPU; the administrator should reset this one (Xid 48/94/95).",
+    remedy:
+      "Nothing in the job helps: start it again on another GPU; the administrator should reset this one (Xid 48/94/95).",
   }),
   rule({
     failure: "cuda-error",
     needles: ["NVRM: Xid ("],
     pattern: /^NVRM: Xid \([^)]{1,60}\): (?<xid>13|31|32|43|61|62|69|74|109|119|120),/,
-    cause: (captured) => `The NVIDIA driver reported Xid ${group(captured, "xid")}: a program on the GPU failed, or the GPU itself.`,
-    remedy: "Look up the Xid; if the same GPU reports it again with other programs, use another one and have it checked.",
+    cause: (captured) =>
+      `The NVIDIA driver reported Xid ${group(captured, "xid")}: a program on the GPU failed, or the GPU itself.`,
+    remedy:
+      "Look up the Xid; if the same GPU reports it again with other programs, use another one and have it checked.",
     subject: (captured) => ({ xid: group(captured, "xid") }),
   }),
   rule({
@@ -96,8 +141,10 @@ export const gpuRules: readonly FailureRule[] = [
     severity: "warning",
     permanent: true,
     needles: ["is not compatible with the current PyTorch installation"],
-    pattern: /^(?:.{0,300}UserWarning: ?)?(?<gpu>.{1,80}?) with CUDA capability (?<capability>sm_\d+) is not compatible with the current PyTorch installation/,
-    cause: (captured) => `This PyTorch build has no code for the GPU ${group(captured, "gpu")} (${group(captured, "capability")}).`,
+    pattern:
+      /^(?:.{0,300}UserWarning: ?)?(?<gpu>.{1,80}?) with CUDA capability (?<capability>sm_\d+) is not compatible with the current PyTorch installation/,
+    cause: (captured) =>
+      `This PyTorch build has no code for the GPU ${group(captured, "gpu")} (${group(captured, "capability")}).`,
     remedy: "Install a PyTorch wheel built for a newer CUDA version.",
     subject: (captured) => ({ gpu: group(captured, "gpu") }),
   }),
@@ -117,27 +164,42 @@ export const gpuRules: readonly FailureRule[] = [
     needles: ["device-side assert"],
     pattern: /CUDA error: device-side assert triggered/,
     cause: "A check on the GPU failed (device-side assert): mostly a token id, label or position outside of its table.",
-    remedy: "Run once with CUDA_LAUNCH_BLOCKING=1, look at the assertion above, and check the tokenizer's size, labels and sequence lengths.",
+    remedy:
+      "Run once with CUDA_LAUNCH_BLOCKING=1, look at the assertion above, and check the tokenizer's size, labels and sequence lengths.",
     subject: () => ({ error: "device-side assert" }),
   }),
   rule({
     failure: "cuda-error",
     scope: "both",
     needles: ["CUDA error: ", "CUDA driver error: ", "cudaError", "CUBLAS_STATUS_", "CUDNN_STATUS_", "HIP error: "],
-    pattern: /^(?:[\w.]*(?:Error|Exception)(?:\(\w{1,60}\))?: .{0,200}?)?(?:(?:CUDA|HIP)(?: driver)? error: (?<what>[\w ().-]{3,100})|.{0,80}(?<library>(?:CUBLAS|CUDNN)_STATUS_(?!SUCCESS)\w{3,60}))/,
+    pattern:
+      /^(?:[\w.]*(?:Error|Exception)(?:\(\w{1,60}\))?: .{0,200}?)?(?:(?:CUDA|HIP)(?: driver)? error: (?<what>[\w ().-]{3,100})|.{0,80}(?<library>(?:CUBLAS|CUDNN)_STATUS_(?!SUCCESS)\w{3,60}))/,
     unless: /NCCL error|^Compile with/,
     cause: (captured) => `CUDA refused a call: ${captured["what"] ?? group(captured, "library")}.`,
-    remedy: "Run once with CUDA_LAUNCH_BLOCKING=1 to see the true place; check `dmesg` for Xid messages and that driver, CUDA and the packages fit each other.",
+    remedy:
+      "Run once with CUDA_LAUNCH_BLOCKING=1 to see the true place; check `dmesg` for Xid messages and that driver, CUDA and the packages fit each other.",
     subject: (captured) => ({ error: (captured["what"] ?? group(captured, "library")).trim() }),
   }),
   // the assertion itself, when no traceback follows
   rule({
     failure: "silent-fallback",
     severity: "warning",
-    needles: ["no usable GPU found", "Could not find any nv files", "NVIDIA Driver was not detected", "CUDA is not available", "CUDA not available", "GPU not available", "GPU not found", "falling back to CPU", "Falling back to CPU", "running on CPU"],
+    needles: [
+      "no usable GPU found",
+      "Could not find any nv files",
+      "NVIDIA Driver was not detected",
+      "CUDA is not available",
+      "CUDA not available",
+      "GPU not available",
+      "GPU not found",
+      "falling back to CPU",
+      "Falling back to CPU",
+      "running on CPU",
+    ],
     pattern:
       /^(?:(?:WARNING|warning|Warning)?:? ?)(?:no usable GPU found|Could not find any nv files on this host|The NVIDIA Driver was not detected|.{0,200}UserWarning: (?:CUDA is not available|.{0,100}CUDA is not available)|(?:CUDA|GPU) (?:is )?not (?:available|found)[,;.]? ?(?:[Ff]alling back to|[Uu]sing|[Rr]unning on) (?:the )?CPU)/,
     cause: "No GPU is used: the program goes on on the CPU, many times slower.",
-    remedy: "Check `nvidia-smi` where it runs; install the GPU build of the program; in a container pass the GPUs (--gpus all, --nv) with the NVIDIA container toolkit.",
+    remedy:
+      "Check `nvidia-smi` where it runs; install the GPU build of the program; in a container pass the GPUs (--gpus all, --nv) with the NVIDIA container toolkit.",
   }),
 ];

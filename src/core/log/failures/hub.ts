@@ -4,7 +4,8 @@ const gatedCause = "The model is gated and this account has not been granted acc
 const gatedRemedy =
   "Open the model's page, accept the licence, then log in with a token of that account (`hf auth login`, or HF_TOKEN) and start again. A fine-grained token also needs the right to read gated repositories.";
 const authRemedy = "Create a new token and set HF_TOKEN, or run `hf auth login` again on this host.";
-const repoRemedy = "Check the spelling of the repository and its type (--repo-type dataset), and log in if it is private.";
+const repoRemedy =
+  "Check the spelling of the repository and its type (--repo-type dataset), and log in if it is private.";
 
 /** Model hubs: Hugging Face (huggingface_hub, hf, transformers, xet), W&B. */
 export const hubRules: readonly FailureRule[] = [
@@ -13,8 +14,16 @@ export const hubRules: readonly FailureRule[] = [
     permanent: true,
     scope: "exception",
     weight: 3,
-    needles: ["GatedRepoError", "gated repo", "awaiting a review", "not in the authorized list", "Access to model", "Access to dataset"],
-    pattern: /GatedRepoError|(?:access|Cannot access) (?:a )?gated repo|Access to (?:model|dataset) .{1,200} is restricted|awaiting a review from the repo authors/,
+    needles: [
+      "GatedRepoError",
+      "gated repo",
+      "awaiting a review",
+      "not in the authorized list",
+      "Access to model",
+      "Access to dataset",
+    ],
+    pattern:
+      /GatedRepoError|(?:access|Cannot access) (?:a )?gated repo|Access to (?:model|dataset) .{1,200} is restricted|awaiting a review from the repo authors/,
     cause: gatedCause,
     remedy: gatedRemedy,
   }),
@@ -22,7 +31,8 @@ export const hubRules: readonly FailureRule[] = [
     failure: "gated-repo",
     permanent: true,
     needles: ["requires approval", "gated", "is restricted"],
-    pattern: /^Error: (?:Access denied\. This repository requires approval|.{0,200}gated repo|Access to (?:model|dataset) .{1,200} is restricted)|^(?:Cannot access gated repo for url|Access to (?:model|dataset) .{1,200} is restricted)/,
+    pattern:
+      /^Error: (?:Access denied\. This repository requires approval|.{0,200}gated repo|Access to (?:model|dataset) .{1,200} is restricted)|^(?:Cannot access gated repo for url|Access to (?:model|dataset) .{1,200} is restricted)/,
     cause: gatedCause,
     remedy: gatedRemedy,
   }),
@@ -31,26 +41,42 @@ export const hubRules: readonly FailureRule[] = [
     permanent: true,
     scope: "exception",
     weight: 3,
-    needles: ["RepositoryNotFoundError", "is not a local folder and is not a valid model identifier", "DatasetNotFoundError", "RevisionNotFoundError"],
-    pattern: /RepositoryNotFoundError|(?<repo>[\w./-]{1,120}) is not a local folder and is not a valid model identifier|DatasetNotFoundError: |RevisionNotFoundError/,
+    needles: [
+      "RepositoryNotFoundError",
+      "is not a local folder and is not a valid model identifier",
+      "DatasetNotFoundError",
+      "RevisionNotFoundError",
+    ],
+    pattern:
+      /RepositoryNotFoundError|(?<repo>[\w./-]{1,120}) is not a local folder and is not a valid model identifier|DatasetNotFoundError: |RevisionNotFoundError/,
     unless: /Invalid (?:username or password|credentials)|GatedRepo|Cannot access gated/,
-    cause: "No repository (or revision) with this name exists on the hub, or it is private and the job is not logged in.",
+    cause:
+      "No repository (or revision) with this name exists on the hub, or it is private and the job is not logged in.",
     remedy: repoRemedy,
   }),
   rule({
     failure: "repo-not-found",
     permanent: true,
     needles: ["epository not found", "Repository Not Found", "Revision not found", "Model not found"],
-    pattern: /^Error: (?:Repository not found|Repository Not Found|Model not found|Revision not found|Dataset not found)/,
-    cause: "No repository (or revision) with this name exists on the hub, or it is private and the job is not logged in.",
+    pattern:
+      /^Error: (?:Repository not found|Repository Not Found|Model not found|Revision not found|Dataset not found)/,
+    cause:
+      "No repository (or revision) with this name exists on the hub, or it is private and the job is not logged in.",
     remedy: repoRemedy,
   }),
   rule({
     failure: "file-not-found",
     permanent: true,
     scope: "both",
-    needles: ["EntryNotFoundError", "Entry Not Found", "does not appear to have a file named", "File not found in repository", "Entry not found"],
-    pattern: /^(?:(?:[\w.]*\.)?(?:Remote)?EntryNotFoundError(?!.{0,20}Local)|Error: (?:File|Entry) [Nn]ot [Ff]ound|[\w.]*(?:OSError|EnvironmentError): .{1,200} does not appear to have a file named (?<file>\S{1,100}))/,
+    needles: [
+      "EntryNotFoundError",
+      "Entry Not Found",
+      "does not appear to have a file named",
+      "File not found in repository",
+      "Entry not found",
+    ],
+    pattern:
+      /^(?:(?:[\w.]*\.)?(?:Remote)?EntryNotFoundError(?!.{0,20}Local)|Error: (?:File|Entry) [Nn]ot [Ff]ound|[\w.]*(?:OSError|EnvironmentError): .{1,200} does not appear to have a file named (?<file>\S{1,100}))/,
     unless: /LocalEntryNotFoundError|Local entry not found/,
     cause: "The repository has no file of this name (or the folder is not a complete model).",
     remedy: "Look at the list of files of the repository or folder, and check name, revision and pattern.",
@@ -60,15 +86,30 @@ export const hubRules: readonly FailureRule[] = [
     scope: "both",
     weight: 3,
     needles: ["429", "rate limit", "over its data quota", "RateLimitError"],
-    pattern: /^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|RateLimitError|Error)(?:\(\w{1,60}\))?: |Error: )(?:.{0,300}?)(?:429 (?:Client Error|Too Many Requests)|'429 Too Many Requests'|Error code: 429|[Rr]ate limit)|^Error downloading object: .{0,600}over its data quota|^.{0,60}(?:HTTP request sent, awaiting response\.\.\. 429|ERROR 429: )/,
-    cause: (captured) => group(captured, "x") + "The server refuses more requests for now: too many were sent (HTTP 429), or a data quota is used up.",
-    remedy: "Wait, use fewer workers, and send a token (HF_TOKEN): logged-in users may ask more often. A Git LFS quota belongs to the owner: use a mirror.",
+    pattern:
+      /^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|RateLimitError|Error)(?:\(\w{1,60}\))?: |Error: )(?:.{0,300}?)(?:429 (?:Client Error|Too Many Requests)|'429 Too Many Requests'|Error code: 429|[Rr]ate limit)|^Error downloading object: .{0,600}over its data quota|^.{0,60}(?:HTTP request sent, awaiting response\.\.\. 429|ERROR 429: )/,
+    cause: (captured) =>
+      group(captured, "x") +
+      "The server refuses more requests for now: too many were sent (HTTP 429), or a data quota is used up.",
+    remedy:
+      "Wait, use fewer workers, and send a token (HF_TOKEN): logged-in users may ask more often. A Git LFS quota belongs to the owner: use a mirror.",
   }),
   rule({
     failure: "auth",
     permanent: true,
     scope: "both",
-    needles: ["401", "403", "Invalid credentials", "Invalid user token", "Invalid username or password", "uthenticat", "could not read Username", "AuthenticationError", "not logged in", "api_key"],
+    needles: [
+      "401",
+      "403",
+      "Invalid credentials",
+      "Invalid user token",
+      "Invalid username or password",
+      "uthenticat",
+      "could not read Username",
+      "AuthenticationError",
+      "not logged in",
+      "api_key",
+    ],
     pattern:
       /^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|AuthenticationError|PermissionDeniedError|CommError|UsageError|LocalTokenNotFoundError|BadRequestError)(?:\(\w{1,60}\))?: |Error: |wandb: ERROR |curl: \(22\) |fatal: )(?:.{0,300}?)(?:\b40[13] (?:Client Error|Unauthorized|Forbidden)|'40[13] |Error code: 40[13]|returned error: 40[13]|Invalid (?:credentials|user token|username or password)|[Aa]uthentication (?:failed|required)|[Pp]ermission denied|not logged in|No API key|api_key not configured|could not read Username)/,
     unless: /GatedRepo|gated repo|requires approval|rate limit/,
@@ -78,8 +119,20 @@ export const hubRules: readonly FailureRule[] = [
   rule({
     failure: "auth",
     permanent: true,
-    needles: ["ERROR 401", "ERROR 403", "Permission denied (publickey", "Invalid user token", "Host key verification failed", "errorCode=24", "errorCode=22", "status=403", "403 Forbidden", "Username/Password Authentication Failed"],
-    pattern: /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?(?:ERROR 40[13]: |Username\/Password Authentication Failed)|^[\w.@-]{1,100}: Permission denied \((?:publickey|password|gssapi)[\w,-]{0,100}\)|^(?:Error: )?Invalid user token|^Host key verification failed|^(?:\[ERROR\] )?.{0,100}errorCode=24 |^An error occurred \((?:403|AccessDenied|Forbidden|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken)\)/,
+    needles: [
+      "ERROR 401",
+      "ERROR 403",
+      "Permission denied (publickey",
+      "Invalid user token",
+      "Host key verification failed",
+      "errorCode=24",
+      "errorCode=22",
+      "status=403",
+      "403 Forbidden",
+      "Username/Password Authentication Failed",
+    ],
+    pattern:
+      /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?(?:ERROR 40[13]: |Username\/Password Authentication Failed)|^[\w.@-]{1,100}: Permission denied \((?:publickey|password|gssapi)[\w,-]{0,100}\)|^(?:Error: )?Invalid user token|^Host key verification failed|^(?:\[ERROR\] )?.{0,100}errorCode=24 |^An error occurred \((?:403|AccessDenied|Forbidden|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken)\)/,
     cause: "The server refuses access: credentials are missing or wrong, or a signed link has expired.",
     remedy: "Check the login for this server (token, key, .netrc) and whether the link is still valid.",
   }),
@@ -87,7 +140,8 @@ export const hubRules: readonly FailureRule[] = [
     failure: "auth",
     permanent: true,
     needles: ["wandb"],
-    pattern: /^(?:wandb: )?(?:ERROR )?(?:.{0,60})?(?:wandb\.errors\.\w*(?:UsageError|AuthenticationError|CommError): |ERROR )(?:api_key not configured|No API key configured|API key must be 40 characters|.{0,100}permission denied)/,
+    pattern:
+      /^(?:wandb: )?(?:ERROR )?(?:.{0,60})?(?:wandb\.errors\.\w*(?:UsageError|AuthenticationError|CommError): |ERROR )(?:api_key not configured|No API key configured|API key must be 40 characters|.{0,100}permission denied)/,
     cause: "W&B has no valid API key on this host.",
     remedy: "Set WANDB_API_KEY (or run `wandb login` once on the host), or turn it off with WANDB_MODE=offline.",
   }),

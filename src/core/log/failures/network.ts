@@ -2,7 +2,8 @@ import { group, rule, type FailureRule } from "./rule";
 
 const cause = (captured: Readonly<Record<string, string | undefined>>): string =>
   `The connection to the server could not be made or was cut${captured["what"] === undefined ? "" : `: ${captured["what"].trim()}`}.`;
-const remedy = "Start it again (most downloads resume). Check proxy and firewall of the host (HTTPS_PROXY, HF_ENDPOINT); HF_HUB_DOWNLOAD_TIMEOUT can be raised.";
+const remedy =
+  "Start it again (most downloads resume). Check proxy and firewall of the host (HTTPS_PROXY, HF_ENDPOINT); HF_HUB_DOWNLOAD_TIMEOUT can be raised.";
 
 /** Network: only what is final. Retries are healthy until they are used up. */
 export const networkRules: readonly FailureRule[] = [
@@ -10,16 +11,16 @@ export const networkRules: readonly FailureRule[] = [
     failure: "network",
     scope: "exception",
     needles: ["xet", "CAS service error", "Data processing error", "cas_client", "hf_transfer"],
-    pattern: /Data processing error: |CAS service error|cas_client|error while using `hf_transfer`|Error during download.{0,40}hf_transfer/,
+    pattern:
+      /Data processing error: |CAS service error|cas_client|error while using `hf_transfer`|Error during download.{0,40}hf_transfer/,
     cause: "The transfer backend of the hub (xet or hf_transfer) could not fetch a part of the file.",
-    remedy: "Start the download again (it resumes); if it fails again set HF_HUB_DISABLE_XET=1 (or HF_HUB_ENABLE_HF_TRANSFER=0) and open the firewall for the xet hosts.",
+    remedy:
+      "Start the download again (it resumes); if it fails again set HF_HUB_DISABLE_XET=1 (or HF_HUB_ENABLE_HF_TRANSFER=0) and open the firewall for the xet hosts.",
   }),
   rule({
     failure: "network",
     scope: "exception",
-    needles: [
-      "Error: ", "Timeout", "LocalEntryNotFoundError", "Connection",
-    ],
+    needles: ["Error: ", "Timeout", "LocalEntryNotFoundError", "Connection"],
     pattern:
       /^(?:[\w.]*(?:LocalEntryNotFoundError|ConnectError|ConnectTimeout|ReadTimeout|ReadError|RemoteProtocolError|ConnectionError|ConnectionRefusedError|ConnectionResetError|ConnectTimeoutError|NewConnectionError|NameResolutionError|MaxRetryError|ReadTimeoutError|ProtocolError|ChunkedEncodingError|SSLError|SSLEOFError|ProxyError|OfflineModeIsEnabled|gaierror|ClientConnectorError|ServerDisconnectedError|ClientPayloadError|IncompleteRead|URLError|APIConnectionError|BrokenPipeError|EndpointConnectionError)(?:: |$|\n)(?<what>[^\n]{0,160})|[\w.]*(?:OSError|RuntimeError|TimeoutError|Exception|EnvironmentError|ValueError): [^\n]{0,200}(?:We couldn't connect to|Couldn't reach|Connection (?:refused|reset by peer|aborted|timed out)|Max retries exceeded|Network is unreachable|Temporary failure in name resolution|Consistency check failed))/,
     unless: /address already in use/,
@@ -29,8 +30,19 @@ export const networkRules: readonly FailureRule[] = [
   }),
   rule({
     failure: "network",
-    needles: ["Local entry not found", "name resolution", "Connection refused", "timed out", "timeout", "etwork", "Could not resolve", "Failed to connect", "onnection"],
-    pattern: /^Error: (?<what>(?:Local entry not found|.{0,200}(?:Temporary failure in name resolution|Name or service not known|Connection refused|Connection reset|timed out|Network is unreachable)).{0,120})/,
+    needles: [
+      "Local entry not found",
+      "name resolution",
+      "Connection refused",
+      "timed out",
+      "timeout",
+      "etwork",
+      "Could not resolve",
+      "Failed to connect",
+      "onnection",
+    ],
+    pattern:
+      /^Error: (?<what>(?:Local entry not found|.{0,200}(?:Temporary failure in name resolution|Name or service not known|Connection refused|Connection reset|timed out|Network is unreachable)).{0,120})/,
     cause,
     remedy,
   }),
@@ -38,7 +50,8 @@ export const networkRules: readonly FailureRule[] = [
   rule({
     failure: "network",
     needles: ["Giving up", "wget: unable to resolve host", "wget: "],
-    pattern: /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?(?:\([^)]{1,40}\) - )?(?<what>(?:Read error|Connection closed|.{0,100}(?:failed: Connection (?:timed out|refused)|[Uu]nable to resolve host)).{0,200})(?:Giving up\.)?$/,
+    pattern:
+      /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?(?:\([^)]{1,40}\) - )?(?<what>(?:Read error|Connection closed|.{0,100}(?:failed: Connection (?:timed out|refused)|[Uu]nable to resolve host)).{0,200})(?:Giving up\.)?$/,
     unless: /Retrying\.?\s*$/,
     cause,
     remedy,
@@ -59,16 +72,25 @@ export const networkRules: readonly FailureRule[] = [
   }),
   rule({
     failure: "network",
-    needles: ["fatal: unable to access", "RPC failed", "early EOF", "Could not read from remote repository", "unexpected disconnect"],
-    pattern: /^(?:fatal: (?:unable to access .{1,200}: (?<what>.{1,160})|early EOF|[Cc]ould not read from remote repository.*|.{0,60}unexpected disconnect.{0,80}|fetch-pack: invalid index-pack output)|error: RPC failed; .{1,160})/,
+    needles: [
+      "fatal: unable to access",
+      "RPC failed",
+      "early EOF",
+      "Could not read from remote repository",
+      "unexpected disconnect",
+    ],
+    pattern:
+      /^(?:fatal: (?:unable to access .{1,200}: (?<what>.{1,160})|early EOF|[Cc]ould not read from remote repository.*|.{0,60}unexpected disconnect.{0,80}|fetch-pack: invalid index-pack output)|error: RPC failed; .{1,160})/,
     unless: /error: 40[13]/,
-    cause: (captured) => `git lost its connection to the server${captured["what"] === undefined ? "" : `: ${group(captured, "what")}`}.`,
+    cause: (captured) =>
+      `git lost its connection to the server${captured["what"] === undefined ? "" : `: ${group(captured, "what")}`}.`,
     remedy: "Try again; for large files use git-lfs or the hub's own tool, which resume.",
   }),
   rule({
     failure: "network",
     needles: ["rsync error: ", "rsync: connection", "kex_exchange_identification", "ssh: "],
-    pattern: /^(?:rsync error: (?:timeout in data send\/receive|error in (?:socket|rsync protocol) .{1,80}|.{1,60}\(code (?:10|12|30|35)\)).{0,120}|rsync: connection unexpectedly closed.{0,80}|ssh: connect to host \S{1,200} port \d+: (?<what>.{1,80})|ssh: Could not resolve hostname .{1,100}|kex_exchange_identification: .{1,100})/,
+    pattern:
+      /^(?:rsync error: (?:timeout in data send\/receive|error in (?:socket|rsync protocol) .{1,80}|.{1,60}\(code (?:10|12|30|35)\)).{0,120}|rsync: connection unexpectedly closed.{0,80}|ssh: connect to host \S{1,200} port \d+: (?<what>.{1,80})|ssh: Could not resolve hostname .{1,100}|kex_exchange_identification: .{1,100})/,
     cause,
     remedy: "Start it again (rsync goes on where it stopped with --partial); check the route to the host.",
   }),
@@ -76,14 +98,22 @@ export const networkRules: readonly FailureRule[] = [
     failure: "network",
     severity: "warning",
     needles: ["client_loop: send disconnect", "closed by remote host", "Connection reset by", "not responding"],
-    pattern: /^(?:client_loop: send disconnect: .{1,60}|Connection to \S{1,200} closed by remote host\.?|Timeout, server \S{1,200} not responding\.|packet_write_wait: .{1,120})\s*$/,
+    pattern:
+      /^(?:client_loop: send disconnect: .{1,60}|Connection to \S{1,200} closed by remote host\.?|Timeout, server \S{1,200} not responding\.|packet_write_wait: .{1,120})\s*$/,
     cause: "The SSH connection broke; a detached job on the remote machine may well still be running.",
-    remedy: "Connect again and look whether the job still runs; start long jobs detached (nohup, setsid, tmux), with ServerAliveInterval set for the connection.",
+    remedy:
+      "Connect again and look whether the job still runs; start long jobs detached (nohup, setsid, tmux), with ServerAliveInterval set for the connection.",
   }),
   rule({
     failure: "network",
-    needles: ["Could not fetch URL", "ReadTimeoutError", "Failed to fetch", "ERROR: Could not install packages due to an OSError"],
-    pattern: /^(?:(?:ERROR: )?Could not install packages due to an OSError: (?:HTTPSConnectionPool|\[Errno \d+\] Connection).{0,200}|E: Failed to fetch .{1,200}|error: Failed to fetch: .{1,200})/,
+    needles: [
+      "Could not fetch URL",
+      "ReadTimeoutError",
+      "Failed to fetch",
+      "ERROR: Could not install packages due to an OSError",
+    ],
+    pattern:
+      /^(?:(?:ERROR: )?Could not install packages due to an OSError: (?:HTTPSConnectionPool|\[Errno \d+\] Connection).{0,200}|E: Failed to fetch .{1,200}|error: Failed to fetch: .{1,200})/,
     cause: "The package index could not be reached.",
     remedy: "Check proxy and index settings of the host (pip config list), or copy the packages there.",
   }),

@@ -40,7 +40,14 @@ export const processRules: readonly FailureRule[] = [
     failure: "killed-oom",
     weight: 3,
     scope: "both",
-    needles: ["node running low on memory", "killed due to memory pressure", "oom-kill event", "oom_kill event", "Out of memory: Killed process", "Memory cgroup out of memory"],
+    needles: [
+      "node running low on memory",
+      "killed due to memory pressure",
+      "oom-kill event",
+      "oom_kill event",
+      "Out of memory: Killed process",
+      "Memory cgroup out of memory",
+    ],
     pattern:
       /(?:^|: )(?:error: )?(?:Detected (?<count>[1-9]\d*) oom[-_]kill events?(?:\(s\))? in |(?:Memory cgroup out of memory|Out of memory): Kill(?:ed)? process )|^(?:ray\.exceptions\.OutOfMemoryError: |[1-9]\d* Workers \(tasks \/ actors\) killed due to memory pressure)/,
     cause: "The host's memory limit was reached and the kernel killed the process.",

@@ -116,6 +116,15 @@ export const pythonRules: readonly FailureRule[] = [
     subject: (captured) => ({ path: group(captured, "path") }),
   }),
   rule({
+    failure: "python-exception",
+    permanent: true,
+    needles: ["SyntaxError: ", "IndentationError: ", "TabError: "],
+    pattern: /^(?<what>(?:SyntaxError|IndentationError|TabError): .{1,200})/,
+    cause: (captured) => `Python cannot read the script: ${group(captured, "what")}.`,
+    remedy: "Mend the line that is shown above, or run the script with the Python version it was written for.",
+    subject: (captured) => ({ exception: group(captured, "what") }),
+  }),
+  rule({
     failure: "killed-oom",
     scope: "exception",
     needles: ["MemoryError", "Cannot allocate memory"],

@@ -4,7 +4,8 @@ const diskFull = {
   failure: "disk-full",
   permanent: true,
   cause: "The disk is full: no space is left for what the job writes.",
-  remedy: "Free space (old checkpoints, ~/.cache/huggingface, /tmp) or write elsewhere, then start it again; most downloads resume.",
+  remedy:
+    "Free space (old checkpoints, ~/.cache/huggingface, /tmp) or write elsewhere, then start it again; most downloads resume.",
 } as const;
 
 /** Disks, quotas, file systems, shared memory, and files that are torn. */
@@ -27,14 +28,22 @@ export const storageRules: readonly FailureRule[] = [
     pattern:
       /Error while creating shared memory segment|^(?:ERROR: )?Unexpected bus error encountered in worker|DataLoader worker \(pid(?:\(s\))? [\d, ]+\) is killed by signal: Bus error|^(?:[\w.]*Error: .{0,200})(?:No space left on device|unable to (?:open|write|resize|allocate) .{0,60}shared memory|\/dev\/shm).{0,120}(?:\/dev\/shm|shared memory|shm)|unable to (?:open|resize|allocate|mmap) shared memory object|torch_\d+_\d+_\d+.{0,40}No space left/,
     unless: /No available shared memory broadcast block|leaked shared_memory/,
-    cause: "/dev/shm, the shared memory of the machine or container, is too small or full (Docker gives 64 MB by default).",
-    remedy: "Start the container with --shm-size=16g or --ipc=host; use fewer DataLoader workers; remove stale files from /dev/shm.",
+    cause:
+      "/dev/shm, the shared memory of the machine or container, is too small or full (Docker gives 64 MB by default).",
+    remedy:
+      "Start the container with --shm-size=16g or --ipc=host; use fewer DataLoader workers; remove stale files from /dev/shm.",
   }),
   rule({
     ...diskFull,
     scope: "both",
     weight: 3,
-    needles: ["No space left on device", "no space left on device", "ENOSPC", "There is not enough space on the disk", "database or disk is full"],
+    needles: [
+      "No space left on device",
+      "no space left on device",
+      "ENOSPC",
+      "There is not enough space on the disk",
+      "database or disk is full",
+    ],
     pattern: /^(?:.{0,500}?(?:: |\(|\] |, |>: ))?(?:[Nn]o space left on device|ENOSPC|(?:database or )?disk is full)/,
     unless: /no ['"]|\brisk\b|\/dev\/shm/,
   }),
@@ -61,10 +70,18 @@ export const storageRules: readonly FailureRule[] = [
     permanent: true,
     scope: "both",
     weight: 3,
-    needles: ["Read-only file system", "Stale file handle", "Transport endpoint is not connected", "Input/output error", "Stale NFS file handle"],
-    pattern: /^(?:[\w.]*(?:Error|Exception): .{0,100}|[\w./-]{1,60}: .{0,300}?)(?<what>Read-only file system|Stale (?:NFS )?file handle|Transport endpoint is not connected|Input\/output error)/,
+    needles: [
+      "Read-only file system",
+      "Stale file handle",
+      "Transport endpoint is not connected",
+      "Input/output error",
+      "Stale NFS file handle",
+    ],
+    pattern:
+      /^(?:[\w.]*(?:Error|Exception): .{0,100}|[\w./-]{1,60}: .{0,300}?)(?<what>Read-only file system|Stale (?:NFS )?file handle|Transport endpoint is not connected|Input\/output error)/,
     unless: /errors=remount-ro/,
-    cause: (captured) => `The file system failed: ${group(captured, "what").toLowerCase()}. Often after a disk error or a lost network mount.`,
+    cause: (captured) =>
+      `The file system failed: ${group(captured, "what").toLowerCase()}. Often after a disk error or a lost network mount.`,
     remedy: "Look at `dmesg` and `mount`, have it mounted again, and go on from the last checkpoint.",
   }),
   // safetensors, torch, GGUF, parquet, tar, gzip, zip, checksums
@@ -73,19 +90,54 @@ export const storageRules: readonly FailureRule[] = [
     permanent: true,
     scope: "exception",
     weight: 2,
-    needles: ["Error while deserializing header", "PytorchStreamReader", "invalid load key", "Pickle", "Unpickling", "Parquet", "gguf", "GGUF", "not a zip file", "BadZipFile", "BadGzipFile", "ReadError", "EOFError", "ArrowInvalid", "header too large", "incomplete metadata", "Consistency check failed", "CRC"],
+    needles: [
+      "Error while deserializing header",
+      "PytorchStreamReader",
+      "invalid load key",
+      "Pickle",
+      "Unpickling",
+      "Parquet",
+      "gguf",
+      "GGUF",
+      "not a zip file",
+      "BadZipFile",
+      "BadGzipFile",
+      "ReadError",
+      "EOFError",
+      "ArrowInvalid",
+      "header too large",
+      "incomplete metadata",
+      "Consistency check failed",
+      "CRC",
+    ],
     pattern:
       /Error while deserializing header|PytorchStreamReader failed|UnpicklingError|Parquet magic bytes not found|ArrowInvalid: |BadZipFile|[Ff]ile is not a zip file|BadGzipFile|tarfile\.ReadError|EOFError: (?:Compressed file ended|Ran out of input)|header too large|incomplete metadata|Consistency check failed|CRC check failed|Invalid magic|checksum mismatch/,
-    cause: "A file is cut off or damaged: its download or copy was interrupted, or it is an LFS pointer or a web page instead of the data.",
+    cause:
+      "A file is cut off or damaged: its download or copy was interrupted, or it is an LFS pointer or a web page instead of the data.",
     remedy: "Find the short file (compare size or checksum with the source), delete it and download it again.",
   }),
   rule({
     failure: "corrupt-file",
     permanent: true,
-    needles: ["tar: ", "gzip: ", "unzip", "sha256sum: ", "md5sum: ", "gguf_init", "llama_model_load", "xz: ", "zstd: ", ": FAILED", "End-of-central-directory", "failed to load model", "corrupted or incomplete"],
+    needles: [
+      "tar: ",
+      "gzip: ",
+      "unzip",
+      "sha256sum: ",
+      "md5sum: ",
+      "gguf_init",
+      "llama_model_load",
+      "xz: ",
+      "zstd: ",
+      ": FAILED",
+      "End-of-central-directory",
+      "failed to load model",
+      "corrupted or incomplete",
+    ],
     pattern:
       /^(?:tar: (?:Unexpected EOF in archive|.{0,60}does not look like a tar archive|Skipping to next header)|gzip: .{1,200}: (?:unexpected end of file|not in gzip format|invalid compressed data.{0,60})|(?:sha\d+sum|md5sum): WARNING: [1-9]\d* computed checksums? did NOT match|\s*End-of-central-directory signature not found|[\w./+-]{1,300}\.(?:safetensors|gguf|bin|pt|pth|tar|gz|zst|xz|zip|parquet|json|model|ckpt): FAILED(?: open or read)?\s*$|xz: .{1,200}: (?:Unexpected end of input|Compressed data is corrupt)|zstd: .{1,200}: (?:unsupported format|premature end).{0,60}|gguf_init_from_file\w*: .{0,200}(?:invalid magic|failed to read|bad magic).{0,120}|\w{1,60}: error loading model: .{0,100}(?:corrupted or incomplete|invalid magic|not within (?:the )?file bounds).{0,100}|llama_model_load: error loading model: .{1,200})/,
     cause: "A file or archive is cut off or damaged.",
-    remedy: "Compare its size or checksum with the source, delete it and fetch it again; what was unpacked so far is incomplete.",
+    remedy:
+      "Compare its size or checksum with the source, delete it and fetch it again; what was unpacked so far is incomplete.",
   }),
 ];

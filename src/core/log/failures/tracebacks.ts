@@ -67,14 +67,21 @@ export class TracebackTracker {
     peeled: PeeledLine,
     place: LinePlace,
   ): { readonly consumed: boolean; readonly finished: readonly ExceptionChain[] } {
-    const { source, body } = peeled;
+    const { source } = peeled;
+    const body = withoutTree(peeled.body);
     const open = this.#open.get(source);
     if (body.includes("Traceback (most recent call last)") && head.test(body)) return this.#head(open, peeled, place);
     if (open === undefined) {
       this.#remember(source, body);
       return { consumed: false, finished: [] };
     }
-    return open.depth > 0 ? this.#frame(open, body, place) : this.#after(open, peeled);
+    return open.depth > 0 ? this.#frame(open, body, place) : this.#after(open, { ...peeled, body });
+  }
+
+  /** The message that may still grow by lines of this source. */
+  waiting(source: string): string | undefined {
+    const open = this.#open.get(source);
+    return open === undefined || open.depth > 0 ? undefined : open.raised.at(-1)?.message;
   }
 
   /** The process of this source made progress: its last traceback is complete, and it goes on. */
@@ -139,7 +146,8 @@ export class TracebackTracker {
       return { consumed: true, finished: [] };
     }
     const last = open.raised.at(-1);
-    if ((tryingAgain.test(body) && !usedUp.test(body)) || (open.retried && peeled.record && peeled.level !== "ERROR")) open.harmless = true;
+    if ((tryingAgain.test(body) && !usedUp.test(body)) || (open.retried && peeled.record && peeled.level !== "ERROR"))
+      open.harmless = true;
     this.#remember(open.source, body);
     if (last === undefined || last.continued >= continuationLines || peeled.level === "INFO" || open.harmless) {
       this.#open.delete(open.source);
@@ -157,4 +165,9 @@ export class TracebackTracker {
     this.#before.set(source, short);
     this.#before.set("*", short);
   }
+}
+
+/** Exception groups draw a tree beside their tracebacks: `  | ValueError: x`, `    +----`. */
+function withoutTree(body: string): string {
+  return body.startsWith("  ") && /^ {2,40}[|+]/.test(body) ? body.replace(/^[ |]{0,60}[|+] ?/, "") : body;
 }

@@ -11,7 +11,8 @@ const noticeRun = 3;
 const failedRequests = 20;
 const failedShare = 0.5;
 
-const servedRequest = /^(?:\S{1,60} - )?"POST \/(?:v1\/|generate|invocations|completion)[^"]{0,200}" (?<status>\d{3})\b/;
+const servedRequest =
+  /^(?:\S{1,60} - )?"POST \/(?:v1\/|generate|invocations|completion)[^"]{0,200}" (?<status>\d{3})\b/;
 const waitingNotice = /^No available shared memory broadcast block found in \d+ second/;
 
 type Found = Pick<FailureReading, "failure" | "severity" | "permanent" | "cause" | "remedy" | "subject">;
@@ -109,8 +110,10 @@ const nanLoss: Found = {
   failure: "nan-loss",
   severity: "error",
   permanent: false,
-  cause: "From here on the loss is not a number (or exactly 0 with a gradient that is not a number): the model is destroyed and the rest of the run is lost.",
-  remedy: "Stop it and go back to an earlier checkpoint; use bf16 instead of fp16, a lower learning rate, gradient clipping, and look at the batch.",
+  cause:
+    "From here on the loss is not a number (or exactly 0 with a gradient that is not a number): the model is destroyed and the rest of the run is lost.",
+  remedy:
+    "Stop it and go back to an earlier checkpoint; use bf16 instead of fp16, a lower learning rate, gradient clipping, and look at the batch.",
   subject: {},
 };
 
@@ -119,7 +122,8 @@ const hungServer: Found = {
   severity: "warning",
   permanent: false,
   cause: "The server holds requests, yet it has not produced a token for a while: it seems to hang.",
-  remedy: "Look at the GPUs and at the server's newest lines (py-spy dump --pid PID); restart the server if nothing moves.",
+  remedy:
+    "Look at the GPUs and at the server's newest lines (py-spy dump --pid PID); restart the server if nothing moves.",
   subject: {},
 };
 
@@ -129,7 +133,8 @@ function requestErrors(what: string): Found {
     severity: "error",
     permanent: false,
     cause: `The requests of this stage fail: ${what}.`,
-    remedy: "Look at the first error of a request: time-outs need fewer requests at once or a longer client time-out, HTTP 400 a correct request (model name, length, chat template).",
+    remedy:
+      "Look at the first error of a request: time-outs need fewer requests at once or a longer client time-out, HTTP 400 a correct request (model name, length, chat template).",
     subject: {},
   };
 }

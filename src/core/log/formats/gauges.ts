@@ -23,10 +23,21 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     key: "nvidia-smi",
     trigger: "MiB / ",
     read: ({ body }) => {
-      const match = /^\|\s*(?:N\/A|\d+%)\s+(\d+)C\s+P\d+\s+([\d.]+|N\/A)W? \/\s+\S+\s*\|\s*(\d+)MiB \/\s*(\d+)MiB \|\s*(\d+)%\s/.exec(body);
+      const match =
+        /^\|\s*(?:N\/A|\d+%)\s+(\d+)C\s+P\d+\s+([\d.]+|N\/A)W? \/\s+\S+\s*\|\s*(\d+)MiB \/\s*(\d+)MiB \|\s*(\d+)%\s/.exec(
+          body,
+        );
       if (match === null) return undefined;
       const [, temperature = "", power = "", used = "", total = "", util = ""] = match;
-      return present({ metrics: readMetrics([["gpu_util_pct", util], ["gpu_mem_mib", used], ["gpu_mem_total_mib", total], ["gpu_temp_c", temperature], ["gpu_power_w", power]]) });
+      return present({
+        metrics: readMetrics([
+          ["gpu_util_pct", util],
+          ["gpu_mem_mib", used],
+          ["gpu_mem_total_mib", total],
+          ["gpu_temp_c", temperature],
+          ["gpu_power_w", power],
+        ]),
+      });
     },
   },
   {
@@ -49,8 +60,13 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     key: "llama-server",
     trigger: " tokens per second)",
     read: ({ body }) => {
-      const match = /^(?:.{0,80}[|:])? *(prompt eval|eval) time = *[\d.]+ ms \/ *\d+ (?:tokens|runs) *\( *[\d.]+ ms per token, *([\d.]+) tokens per second\)/.exec(body);
-      return match === null ? undefined : { metrics: { [match[1] === "eval" ? "gen_tok_s" : "prompt_tok_s"]: Number(match[2]) } };
+      const match =
+        /^(?:.{0,80}[|:])? *(prompt eval|eval) time = *[\d.]+ ms \/ *\d+ (?:tokens|runs) *\( *[\d.]+ ms per token, *([\d.]+) tokens per second\)/.exec(
+          body,
+        );
+      return match === null
+        ? undefined
+        : { metrics: { [match[1] === "eval" ? "gen_tok_s" : "prompt_tok_s"]: Number(match[2]) } };
     },
   },
   {
@@ -68,7 +84,9 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     trigger: "Timing: ",
     read: ({ body }) => {
       const match = /^Timing: ([\d.]+)s elapsed, ([\d.]+) samples\/s/.exec(body);
-      return match === null ? undefined : { elapsed_s: Number(match[1]), rate: Number(match[2]), rate_unit: "sample/s" };
+      return match === null
+        ? undefined
+        : { elapsed_s: Number(match[1]), rate: Number(match[2]), rate_unit: "sample/s" };
     },
   },
   {
@@ -77,7 +95,9 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     trigger: "Generation loop finished. ",
     read: ({ body }) => {
       const match = /^Generation loop finished\. Processed: (\d+), Skipped: (\d+)/.exec(body);
-      return match === null ? undefined : { done: Number(match[1]), unit: "sample", metrics: { skipped: Number(match[2]) } };
+      return match === null
+        ? undefined
+        : { done: Number(match[1]), unit: "sample", metrics: { skipped: Number(match[2]) } };
     },
   },
   {
@@ -85,12 +105,19 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     key: "eagle",
     trigger: "Epoch [",
     read: ({ body }) => {
-      const match = /^(Train|Test) Epoch \[(\d+)\/(\d+)\](?:, position (\d+))?, +(Acc|pLoss|Loss): ([\d.]+|nan)\s*$/.exec(body);
+      const match =
+        /^(Train|Test) Epoch \[(\d+)\/(\d+)\](?:, position (\d+))?, +(Acc|pLoss|Loss): ([\d.]+|nan)\s*$/.exec(body);
       if (match === null) return undefined;
       const [, part, done, total, position, what = "", value = ""] = match;
       const suffix = position === undefined || position === "0" ? "" : `_${position}`;
       const name = `${part === "Test" ? "eval_" : ""}${what.toLowerCase().replace("ploss", "loss")}${suffix}`;
-      return present({ done: Number(done), total: Number(total), unit: "epoch", role: part === "Test" ? "aux" : undefined, metrics: readMetrics([[name, value]]) });
+      return present({
+        done: Number(done),
+        total: Number(total),
+        unit: "epoch",
+        role: part === "Test" ? "aux" : undefined,
+        metrics: readMetrics([[name, value]]),
+      });
     },
   },
   {
@@ -115,7 +142,13 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     read: ({ body }) => {
       const match = /^(\d+)\/(\d+) - (\d+)s - (.*)$/.exec(body.trimEnd());
       if (match === null) return undefined;
-      return present({ done: Number(match[1]), total: Number(match[2]), unit: "step", elapsed_s: Number(match[3]), metrics: readMetrics(dashPairs(match[4] ?? "")) });
+      return present({
+        done: Number(match[1]),
+        total: Number(match[2]),
+        unit: "step",
+        elapsed_s: Number(match[3]),
+        metrics: readMetrics(dashPairs(match[4] ?? "")),
+      });
     },
   },
   {
@@ -125,7 +158,13 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     read: ({ body }) => {
       const match = /^ *(\d+)\/(\d+) \[={10,80}\] - (\S+) \d+[mu]?s\/(?:step|sample)(.*)$/.exec(body.trimEnd());
       if (match === null) return undefined;
-      return present({ done: Number(match[1]), total: Number(match[2]), unit: "step", elapsed_s: parseDuration(match[3] ?? ""), metrics: readMetrics(dashPairs(match[4] ?? "")) });
+      return present({
+        done: Number(match[1]),
+        total: Number(match[2]),
+        unit: "step",
+        elapsed_s: parseDuration(match[3] ?? ""),
+        metrics: readMetrics(dashPairs(match[4] ?? "")),
+      });
     },
   },
   {
@@ -135,7 +174,13 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     read: ({ body }) => {
       const match = /^ *(\d+)\/(\d+) \[[=>.]{10,80}\] - ETA: (\S+)(.*)$/.exec(body.trimEnd());
       if (match === null) return undefined;
-      return present({ done: Number(match[1]), total: Number(match[2]), unit: "step", eta_s: parseDuration(match[3] ?? ""), metrics: readMetrics(dashPairs(match[4] ?? "")) });
+      return present({
+        done: Number(match[1]),
+        total: Number(match[2]),
+        unit: "step",
+        eta_s: parseDuration(match[3] ?? ""),
+        metrics: readMetrics(dashPairs(match[4] ?? "")),
+      });
     },
   },
   {
@@ -155,7 +200,12 @@ export const gaugeFormats: readonly ProgressFormat[] = [
       const match = /^ *(\d{1,3})% (\d+):(\d+)=((?:\d+[dhms])+) /.exec(body);
       if (match === null) return undefined;
       const [, percent, done, left, eta = ""] = match;
-      return present({ done: Number(done), unit: "job", eta_s: parseDuration(eta), metrics: { percent: Number(percent), left: Number(left) } });
+      return present({
+        done: Number(done),
+        unit: "job",
+        eta_s: parseDuration(eta),
+        metrics: { percent: Number(percent), left: Number(left) },
+      });
     },
   },
 ];
@@ -177,10 +227,17 @@ function readGpuRow(body: string, memory: FormatMemory): FormatReading | undefin
     return name === undefined ? [] : [[name, (cells[at] ?? "").replace(/ (?:%|MiB|W)$/, "")]];
   });
   const metrics = readMetrics(pairs);
-  return metrics === undefined ? undefined : present({ metrics, label: index === undefined ? undefined : `GPU ${index}` });
+  return metrics === undefined
+    ? undefined
+    : present({ metrics, label: index === undefined ? undefined : `GPU ${index}` });
 }
 
-const dmonNames: Readonly<Record<string, string>> = { pwr: "gpu_power_w", gtemp: "gpu_temp_c", sm: "gpu_util_pct", fb: "gpu_mem_mib" };
+const dmonNames: Readonly<Record<string, string>> = {
+  pwr: "gpu_power_w",
+  gtemp: "gpu_temp_c",
+  sm: "gpu_util_pct",
+  fb: "gpu_mem_mib",
+};
 
 function readDmonRow(body: string, memory: FormatMemory): FormatReading | undefined {
   const header = /^# gpu +([a-z][\w %]*)$/.exec(body.trimEnd());

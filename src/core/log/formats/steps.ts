@@ -16,7 +16,7 @@ const megatronNames: Readonly<Record<string, string>> = {
   loss: "loss",
   "grad norm": "grad_norm",
   "throughput per GPU (TFLOP/s/GPU)": "tflops_per_gpu",
-  "TFLOPs": "tflops_per_gpu",
+  TFLOPs: "tflops_per_gpu",
   "samples per second": "samples_per_s",
   "tokens-per-second-per-gpu": "tokens_per_s_per_gpu",
 };
@@ -43,7 +43,10 @@ export const stepFormats: readonly ProgressFormat[] = [
       const match = /^iter (\d+): loss ([\d.]+|nan), time ([\d.]+)ms(?:, mfu (-?[\d.]+)%)?\s*$/.exec(body);
       if (match === null) return undefined;
       const [, done, loss = "", time = "", mfu] = match;
-      const pairs: [string, string][] = [["loss", loss], ["step_time_s", milliseconds(time)]];
+      const pairs: [string, string][] = [
+        ["loss", loss],
+        ["step_time_s", milliseconds(time)],
+      ];
       if (mfu !== undefined && Number(mfu) >= 0) pairs.push(["mfu", mfu]);
       return step(done, { metrics: readMetrics(pairs) });
     },
@@ -55,7 +58,13 @@ export const stepFormats: readonly ProgressFormat[] = [
     read: ({ body }) => {
       const match = /^step (\d+): train loss ([\d.]+|nan), val loss ([\d.]+|nan)\s*$/.exec(body);
       if (match === null) return undefined;
-      return step(match[1], { role: "aux", metrics: readMetrics([["loss", match[2] ?? ""], ["eval_loss", match[3] ?? ""]]) });
+      return step(match[1], {
+        role: "aux",
+        metrics: readMetrics([
+          ["loss", match[2] ?? ""],
+          ["eval_loss", match[3] ?? ""],
+        ]),
+      });
     },
   },
   {
@@ -72,7 +81,11 @@ export const stepFormats: readonly ProgressFormat[] = [
       const match = /^steps: (\d+) loss: (\S+) iter time \(s\): ([\d.]+) samples\/sec: ([\d.]+)/.exec(body);
       if (match === null) return undefined;
       const [, done, loss = "", time = "", samples = ""] = match;
-      const metrics = readMetrics([["loss", loss], ["step_time_s", time], ["samples_per_s", samples]]);
+      const metrics = readMetrics([
+        ["loss", loss],
+        ["step_time_s", time],
+        ["samples_per_s", samples],
+      ]);
       return step(done, { rate: parseCount(samples), rate_unit: "sample/s", metrics });
     },
   },
@@ -83,7 +96,9 @@ export const stepFormats: readonly ProgressFormat[] = [
     read: ({ body }) => {
       const match = /^step:(\d+) - (\S+:\S+(?: - .*)?)$/.exec(body.trimEnd());
       if (match === null) return undefined;
-      return step(match[1], { metrics: readMetrics(pairsOf((match[2] ?? "").replace(/ *\[repeated .*$/, "").split(" - "), ":")) });
+      return step(match[1], {
+        metrics: readMetrics(pairsOf((match[2] ?? "").replace(/ *\[repeated .*$/, "").split(" - "), ":")),
+      });
     },
   },
   {
@@ -98,7 +113,9 @@ export const stepFormats: readonly ProgressFormat[] = [
     trigger: "Step ",
     read: ({ body }) => {
       const match = /^Step (\d+) \| ((?:[\w/]+:\S+ ?)+)\s*$/.exec(body);
-      return match === null ? undefined : step(match[1], { metrics: readMetrics(pairsOf((match[2] ?? "").trim().split(" "), ":")) });
+      return match === null
+        ? undefined
+        : step(match[1], { metrics: readMetrics(pairsOf((match[2] ?? "").trim().split(" "), ":")) });
     },
   },
   {
@@ -108,7 +125,11 @@ export const stepFormats: readonly ProgressFormat[] = [
     read: ({ body }) => {
       const match = /^completed step: (\d+), (.*)$/.exec(body);
       if (match === null) return undefined;
-      const names: Readonly<Record<string, string>> = { seconds: "step_time_s", "TFLOP/s/device": "tflops_per_gpu", "Tokens/s/device": "tokens_per_s_per_gpu" };
+      const names: Readonly<Record<string, string>> = {
+        seconds: "step_time_s",
+        "TFLOP/s/device": "tflops_per_gpu",
+        "Tokens/s/device": "tokens_per_s_per_gpu",
+      };
       return step(match[1], { metrics: readMetrics(pairsOf((match[2] ?? "").split(", "), ":", names)) });
     },
   },
@@ -120,7 +141,10 @@ export const stepFormats: readonly ProgressFormat[] = [
       const match = /^Training epoch \d+, iteration (\d+)\/(\d+) \| (.*)$/.exec(body.trimEnd());
       if (match === null) return undefined;
       const names = { reduced_train_loss: "loss", "train_step_timing in s": "step_time_s" };
-      return step(match[1], { total: Number(match[2]), metrics: readMetrics(pairsOf((match[3] ?? "").split(" | "), ":", names)) });
+      return step(match[1], {
+        total: Number(match[2]),
+        metrics: readMetrics(pairsOf((match[3] ?? "").split(" | "), ":", names)),
+      });
     },
   },
   {
@@ -146,7 +170,10 @@ export const stepFormats: readonly ProgressFormat[] = [
     key: "timm",
     trigger: "Train: ",
     read: ({ body }) => {
-      const match = /^Train: \d+ \[ *(\d+)\/(\d+) \( *\d+%\)\] +Loss: *([\d.]+|nan) \([^)]{1,20}\) +Time: ([\d.]+)s, +([\d.]+)\/s.{0,80}?LR: ([\d.e+-]+)/.exec(body);
+      const match =
+        /^Train: \d+ \[ *(\d+)\/(\d+) \( *\d+%\)\] +Loss: *([\d.]+|nan) \([^)]{1,20}\) +Time: ([\d.]+)s, +([\d.]+)\/s.{0,80}?LR: ([\d.e+-]+)/.exec(
+          body,
+        );
       if (match === null) return undefined;
       const [, done, total, loss = "", time = "", rate = "", lr = ""] = match;
       return present({
@@ -155,7 +182,12 @@ export const stepFormats: readonly ProgressFormat[] = [
         unit: "it",
         rate: Number(rate),
         rate_unit: "sample/s",
-        metrics: readMetrics([["loss", loss], ["step_time_s", time], ["samples_per_s", rate], ["lr", lr]]),
+        metrics: readMetrics([
+          ["loss", loss],
+          ["step_time_s", time],
+          ["samples_per_s", rate],
+          ["lr", lr],
+        ]),
       });
     },
   },
@@ -164,10 +196,18 @@ export const stepFormats: readonly ProgressFormat[] = [
     key: "metric-logger",
     trigger: "eta: ",
     read: ({ body }) => {
-      const match = /^\w[\w ]{0,30}: {1,3}(?:\[\d+\] +)?\[ *(\d+)\/(\d+)\] +eta: (\S+(?: days?, \S+)?) +(.*)$/.exec(body.trimEnd());
+      const match = /^\w[\w ]{0,30}: {1,3}(?:\[\d+\] +)?\[ *(\d+)\/(\d+)\] +eta: (\S+(?: days?, \S+)?) +(.*)$/.exec(
+        body.trimEnd(),
+      );
       if (match === null) return undefined;
       const [, done, total, eta = "", rest = ""] = match;
-      return present({ done: Number(done), total: Number(total), unit: "it", eta_s: parseDuration(eta), metrics: readMetrics(colonPairs(rest, { time: "step_time_s" })) });
+      return present({
+        done: Number(done),
+        total: Number(total),
+        unit: "it",
+        eta_s: parseDuration(eta),
+        metrics: readMetrics(colonPairs(rest, { time: "step_time_s" })),
+      });
     },
   },
 ];
@@ -181,12 +221,20 @@ export const loopFormats: readonly ProgressFormat[] = [
     key: "loop",
     trigger: "oss",
     read: ({ body }) => {
-      const match = /^(?:\[?[Ee]poch[ :]{0,2}\d+(?:\/\d+)?\]?[ ,|:-]{1,3})?\[?(?:[Gg]lobal[ _])?(?:[Ss]tep|[Ii]ter(?:ation)?|[Bb]atch)[ :=]{1,2}(\d+) ?\/ ?(\d+)\]?[ ,|:-]/.exec(body);
+      const match =
+        /^(?:\[?[Ee]poch[ :]{0,2}\d+(?:\/\d+)?\]?[ ,|:-]{1,3})?\[?(?:[Gg]lobal[ _])?(?:[Ss]tep|[Ii]ter(?:ation)?|[Bb]atch)[ :=]{1,2}(\d+) ?\/ ?(\d+)\]?[ ,|:-]/.exec(
+          body,
+        );
       const loss = match === null ? undefined : lossOf.exec(body)?.[1];
       if (match === null || loss === undefined) return undefined;
       const rate = /(?:^|[ |,])([\d.]+) ?(it|steps?)\/s(?:ec)?\b/.exec(body)?.[1];
       const perSecond = rate === undefined ? undefined : parseCount(rate);
-      return step(match[1], { total: Number(match[2]), rate: perSecond, rate_unit: perSecond === undefined ? undefined : "it/s", metrics: readMetrics([["loss", loss]]) });
+      return step(match[1], {
+        total: Number(match[2]),
+        rate: perSecond,
+        rate_unit: perSecond === undefined ? undefined : "it/s",
+        metrics: readMetrics([["loss", loss]]),
+      });
     },
   },
   {
@@ -196,7 +244,12 @@ export const loopFormats: readonly ProgressFormat[] = [
     read: ({ body }) => {
       const match = /^Train Epoch: \d+ \[ *(\d+)\/(\d+) \(\d+%\)\]\s+Loss: (\S+)/.exec(body);
       if (match === null) return undefined;
-      return present({ done: Number(match[1]), total: Number(match[2]), unit: "sample", metrics: readMetrics([["loss", match[3] ?? ""]]) });
+      return present({
+        done: Number(match[1]),
+        total: Number(match[2]),
+        unit: "sample",
+        metrics: readMetrics([["loss", match[3] ?? ""]]),
+      });
     },
   },
   {
@@ -207,7 +260,12 @@ export const loopFormats: readonly ProgressFormat[] = [
       const match = /^Epoch: \[\d+\]\[ *(\d+)\/(\d+)\]\s/.exec(body);
       const loss = match === null ? undefined : lossOf.exec(body)?.[1];
       if (match === null || loss === undefined) return undefined;
-      return present({ done: Number(match[1]), total: Number(match[2]), unit: "it", metrics: readMetrics([["loss", loss]]) });
+      return present({
+        done: Number(match[1]),
+        total: Number(match[2]),
+        unit: "it",
+        metrics: readMetrics([["loss", loss]]),
+      });
     },
   },
 ];
@@ -243,7 +301,10 @@ function readTorchtitan(body: string): FormatReading | undefined {
 function readDeepSpeed(body: string): FormatReading | undefined {
   const stepLine = /^step=(\d+), skipped=\d+, lr=\[([^\],]+)/.exec(body);
   if (stepLine !== null) return step(stepLine[1], { metrics: readMetrics([["lr", stepLine[2] ?? ""]]) });
-  const match = /^epoch=\d+\/micro_step=\d+\/global_step=(\d+), (?:RunningAvgSamplesPerSec=([^,\s]+), )?CurrSamplesPerSec=([^,\s]+)/.exec(body);
+  const match =
+    /^epoch=\d+\/micro_step=\d+\/global_step=(\d+), (?:RunningAvgSamplesPerSec=([^,\s]+), )?CurrSamplesPerSec=([^,\s]+)/.exec(
+      body,
+    );
   if (match === null) return undefined;
   const [, done, average = "", current = ""] = match;
   const rate = parseMetric(current);
@@ -251,22 +312,47 @@ function readDeepSpeed(body: string): FormatReading | undefined {
   return step(done, {
     rate: usable,
     rate_unit: usable === undefined ? undefined : "sample/s",
-    metrics: readMetrics([["samples_per_s", current], ["samples_per_s_avg", average]]),
+    metrics: readMetrics([
+      ["samples_per_s", current],
+      ["samples_per_s_avg", average],
+    ]),
   });
 }
 
 function readMlx(body: string): FormatReading | undefined {
-  const train = /^Iter (\d+): Train loss ([\d.]+|nan), Learning Rate ([\d.e+-]+), It\/sec ([\d.]+), Tokens\/sec ([\d.]+)/.exec(body);
+  const train =
+    /^Iter (\d+): Train loss ([\d.]+|nan), Learning Rate ([\d.e+-]+), It\/sec ([\d.]+), Tokens\/sec ([\d.]+)/.exec(
+      body,
+    );
   if (train !== null) {
     const [, done, loss = "", lr = "", rate = "", tokens = ""] = train;
-    return present({ done: Number(done), unit: "it", rate: Number(rate), rate_unit: "it/s", metrics: readMetrics([["loss", loss], ["lr", lr], ["tokens_per_s", tokens]]) });
+    return present({
+      done: Number(done),
+      unit: "it",
+      rate: Number(rate),
+      rate_unit: "it/s",
+      metrics: readMetrics([
+        ["loss", loss],
+        ["lr", lr],
+        ["tokens_per_s", tokens],
+      ]),
+    });
   }
   const validation = /^Iter (\d+): Val loss ([\d.]+|nan), Val took /.exec(body);
   if (validation === null) return undefined;
-  return present({ done: Number(validation[1]), unit: "it", role: "aux", metrics: readMetrics([["eval_loss", validation[2] ?? ""]]) });
+  return present({
+    done: Number(validation[1]),
+    unit: "it",
+    role: "aux",
+    metrics: readMetrics([["eval_loss", validation[2] ?? ""]]),
+  });
 }
 
-const fairseqNames: Readonly<Record<string, string>> = { wps: "tokens_per_s", ups: "updates_per_s", gnorm: "grad_norm" };
+const fairseqNames: Readonly<Record<string, string>> = {
+  wps: "tokens_per_s",
+  ups: "updates_per_s",
+  gnorm: "grad_norm",
+};
 
 function readFairseq(body: string): FormatReading | undefined {
   const match = /^(?:(?:INFO \| )?train_inner \| )?epoch \d+: +(\d+) \/ (\d+) (loss=.*)$/.exec(body.trimEnd());
@@ -290,7 +376,11 @@ function readMmengine(body: string): FormatReading | undefined {
 }
 
 /** `name: value` parts, cut at the last sign, because names may hold one. */
-function pairsOf(parts: readonly string[], sign: string, names: Readonly<Record<string, string>> = {}): [string, string][] {
+function pairsOf(
+  parts: readonly string[],
+  sign: string,
+  names: Readonly<Record<string, string>> = {},
+): [string, string][] {
   return parts.flatMap((part): [string, string][] => {
     const cut = sign === ":" ? part.lastIndexOf(":") : part.indexOf(sign);
     if (cut <= 0) return [];
@@ -301,8 +391,10 @@ function pairsOf(parts: readonly string[], sign: string, names: Readonly<Record<
 
 /** `lr: 2.5e-04  time: 0.39  loss: 5.9 (6.1)`: names and first values. */
 function colonPairs(text: string, names: Readonly<Record<string, string>>): Pairs {
-  return [...text.matchAll(/(?:^| )([A-Za-z_][\w/]{0,40}): ([^\s(]{1,40})/g)].map((match): readonly [string, string] => {
-    const name = match[1] ?? "";
-    return [names[name] ?? name, match[2] ?? ""];
-  });
+  return [...text.matchAll(/(?:^| )([A-Za-z_][\w/]{0,40}): ([^\s(]{1,40})/g)].map(
+    (match): readonly [string, string] => {
+      const name = match[1] ?? "";
+      return [names[name] ?? name, match[2] ?? ""];
+    },
+  );
 }

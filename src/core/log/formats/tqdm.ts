@@ -21,7 +21,8 @@ const meter = new RegExp(
 
 const barStart = /(?:(?:\d{1,3}%(?:\|[^|]{0,400}\|| Completed \|)?|\|[^|]{0,400}\|) {1,3})?$/u;
 /** Who speaks in a transcript: the bar is quoted. */
-const speaker = /^(?:[->*#] |(?:user|assistant|human|system|prompt|response|answer|output|text|content|completion|question|bot|model|example)$)/i;
+const speaker =
+  /^(?:[->*#] |(?:user|assistant|human|system|prompt|response|answer|output|text|content|completion|question|bot|model|example)$)/i;
 
 /** Set-up, validation and clean-up: never the job's own work. */
 const auxiliary =

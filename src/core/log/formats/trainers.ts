@@ -2,7 +2,8 @@ import { parseDuration } from "../quantities";
 import { present, type FormatReading, type ProgressFormat } from "./format";
 import { readMetrics } from "./metricNames";
 
-const dictPair = /(['"])([^'"]{1,100})\1: (['"]?)(?:(?:np\.\w{1,20}|tensor)\()?(-?[\d.]+(?:e[+-]?\d+)?|nan|-?inf)\)?\3(?=[,}])/gi;
+const dictPair =
+  /(['"])([^'"]{1,100})\1: (['"]?)(?:(?:np\.\w{1,20}|tensor)\()?(-?[\d.]+(?:e[+-]?\d+)?|nan|-?inf)\)?\3(?=[,}])/gi;
 const trainerKey = /'(?:loss|eval_loss|train_loss|train_runtime|eval_runtime|learning_rate|grad_norm|reward)':/;
 
 /** Trainers that print a dictionary. */

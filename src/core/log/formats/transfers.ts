@@ -2,8 +2,10 @@ import { parseCount, parseDuration } from "../quantities";
 import { present, type FormatReading, type ProgressFormat } from "./format";
 
 /** A rate or size in bytes; k, M, G of this tool mean powers of `base`. */
-const size = (text: string | undefined, base = 1024): number | undefined => (text === undefined ? undefined : parseCount(text.replace(/\s/g, ""), base));
-const seconds = (text: string | undefined): number | undefined => (text === undefined ? undefined : parseDuration(text));
+const size = (text: string | undefined, base = 1024): number | undefined =>
+  text === undefined ? undefined : parseCount(text.replace(/\s/g, ""), base);
+const seconds = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : parseDuration(text);
 
 interface ByteFields {
   readonly done?: number | undefined;
@@ -41,7 +43,11 @@ export const transferFormats: readonly ProgressFormat[] = [
       if (match === null) return undefined;
       const [, percent, rate, last, time] = match;
       const duration = seconds(time?.trim());
-      return bytes({ rate: size(rate), metrics: { percent: Number(percent) }, ...(last === undefined ? { eta: duration } : { elapsed: duration }) });
+      return bytes({
+        rate: size(rate),
+        metrics: { percent: Number(percent) },
+        ...(last === undefined ? { eta: duration } : { elapsed: duration }),
+      });
     },
   },
   {
@@ -49,9 +55,16 @@ export const transferFormats: readonly ProgressFormat[] = [
     key: "wget",
     trigger: " saved [",
     read: ({ body }) => {
-      const match = /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?\(([\d.]+ [KMG]?B)\/s\) - .{1,400} saved \[(\d+)(?:\/(\d+))?\]\s*$/.exec(body);
+      const match =
+        /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?\(([\d.]+ [KMG]?B)\/s\) - .{1,400} saved \[(\d+)(?:\/(\d+))?\]\s*$/.exec(
+          body,
+        );
       if (match === null) return undefined;
-      return bytes({ done: Number(match[2]), total: match[3] === undefined ? undefined : Number(match[3]), rate: size(match[1]) });
+      return bytes({
+        done: Number(match[2]),
+        total: match[3] === undefined ? undefined : Number(match[3]),
+        rate: size(match[1]),
+      });
     },
   },
   {
@@ -59,10 +72,22 @@ export const transferFormats: readonly ProgressFormat[] = [
     key: "wget",
     trigger: "%[",
     read: ({ body }) => {
-      const match = /^(\S.{0,80}?) +(\d{1,3})%\[[+=> ]{0,200}\] +([\d.,]+[KMGT]?)(?: +([\d.]+[KMGT]?B)\/s)?(?: +(?:eta ((?:\d+[dhms] ?)+)|in ((?:[\d.]+[dhms] ?)+)))?\s*$/.exec(body);
+      const match =
+        /^(\S.{0,80}?) +(\d{1,3})%\[[+=> ]{0,200}\] +([\d.,]+[KMGT]?)(?: +([\d.]+[KMGT]?B)\/s)?(?: +(?:eta ((?:\d+[dhms] ?)+)|in ((?:[\d.]+[dhms] ?)+)))?\s*$/.exec(
+          body,
+        );
       if (match === null) return undefined;
       const [, label, percent, done, rate, eta, elapsed] = match;
-      return { ...bytes({ done: size(done), rate: size(rate), eta: seconds(eta?.trim()), elapsed: seconds(elapsed?.trim()), metrics: { percent: Number(percent) } }), ...present({ label }) };
+      return {
+        ...bytes({
+          done: size(done),
+          rate: size(rate),
+          eta: seconds(eta?.trim()),
+          elapsed: seconds(elapsed?.trim()),
+          metrics: { percent: Number(percent) },
+        }),
+        ...present({ label }),
+      };
     },
   },
   {
@@ -80,7 +105,13 @@ export const transferFormats: readonly ProgressFormat[] = [
       if (match === null) return undefined;
       const [, percent = "", done, spent, left, rate] = match;
       const known = percent === "--" ? undefined : Number(percent);
-      return bytes({ done: size(done), rate: size(rate), elapsed: seconds(spent), eta: seconds(left), metrics: { percent: known } });
+      return bytes({
+        done: size(done),
+        rate: size(rate),
+        elapsed: seconds(spent),
+        eta: seconds(left),
+        metrics: { percent: known },
+      });
     },
   },
   {
@@ -97,11 +128,20 @@ export const transferFormats: readonly ProgressFormat[] = [
     key: "aria2",
     trigger: " DL:",
     read: ({ body }) => {
-      const match = /^\[#[\da-f]{6} ([\d.]+[KMGT]?i?B)\/([\d.]+[KMGT]?i?B)(?:\((\d+)%\))? CN:\d+ (?:SD:\d+ )?DL:([\d.]+[KMGT]?i?B)(?: UL:\S{1,30})?(?: ETA:((?:\d+[dhms])+))?\]/.exec(body);
+      const match =
+        /^\[#[\da-f]{6} ([\d.]+[KMGT]?i?B)\/([\d.]+[KMGT]?i?B)(?:\((\d+)%\))? CN:\d+ (?:SD:\d+ )?DL:([\d.]+[KMGT]?i?B)(?: UL:\S{1,30})?(?: ETA:((?:\d+[dhms])+))?\]/.exec(
+          body,
+        );
       if (match === null) return undefined;
       const [, done, total, percent, rate, eta] = match;
       const all = size(total);
-      return bytes({ done: size(done), total: all === 0 ? undefined : all, rate: size(rate), eta: seconds(eta), metrics: { percent: percent === undefined ? undefined : Number(percent) } });
+      return bytes({
+        done: size(done),
+        total: all === 0 ? undefined : all,
+        rate: size(rate),
+        eta: seconds(eta),
+        metrics: { percent: percent === undefined ? undefined : Number(percent) },
+      });
     },
   },
   {
@@ -124,10 +164,19 @@ export const transferFormats: readonly ProgressFormat[] = [
     key: "pv",
     trigger: "B/s]",
     read: ({ body }) => {
-      const match = /^ *(?:[\w.-]{1,40}: +)?([\d.]+ ?[KMGT]?i?B) (\d+:\d\d:\d\d(?::\d\d)?) \[ *([\d.]+ ?[KMGT]?i?B)\/s\](?: \[ *[\d.]+ ?[KMGT]?i?B\/s\])?(?: \[[^\]]{0,300}\](?: *(\d{1,3})%)?)?(?: ETA (\d+:\d\d:\d\d(?::\d\d)?))?\s*$/.exec(body);
+      const match =
+        /^ *(?:[\w.-]{1,40}: +)?([\d.]+ ?[KMGT]?i?B) (\d+:\d\d:\d\d(?::\d\d)?) \[ *([\d.]+ ?[KMGT]?i?B)\/s\](?: \[ *[\d.]+ ?[KMGT]?i?B\/s\])?(?: \[[^\]]{0,300}\](?: *(\d{1,3})%)?)?(?: ETA (\d+:\d\d:\d\d(?::\d\d)?))?\s*$/.exec(
+          body,
+        );
       if (match === null) return undefined;
       const [, done, elapsed, rate, percent, eta] = match;
-      return bytes({ done: size(done), elapsed: seconds(elapsed), rate: size(rate), eta: seconds(eta), metrics: { percent: percent === undefined ? undefined : Number(percent) } });
+      return bytes({
+        done: size(done),
+        elapsed: seconds(elapsed),
+        rate: size(rate),
+        eta: seconds(eta),
+        metrics: { percent: percent === undefined ? undefined : Number(percent) },
+      });
     },
   },
   {
@@ -136,7 +185,9 @@ export const transferFormats: readonly ProgressFormat[] = [
     trigger: " copied, ",
     read: ({ body }) => {
       const match = /^(\d+) bytes (?:\([^)]{1,60}\) )?copied, ([\d.]+) s, ([\d.]+ [kMGT]?B)\/s\s*$/.exec(body);
-      return match === null ? undefined : bytes({ done: Number(match[1]), elapsed: Number(match[2]), rate: size(match[3], 1000) });
+      return match === null
+        ? undefined
+        : bytes({ done: Number(match[1]), elapsed: Number(match[2]), rate: size(match[3], 1000) });
     },
   },
   {
@@ -150,10 +201,18 @@ export const transferFormats: readonly ProgressFormat[] = [
     key: "aws-s3",
     trigger: "Completed ",
     read: ({ body }) => {
-      const match = /^Completed ([\d.]+ [KMGT]?i?B|[\d.]+ Bytes)\/~?([\d.]+ [KMGT]?i?B|[\d.]+ Bytes) \(([\d.]+ [KMGT]?i?B|[\d.]+ Bytes)\/s\) with ~?(\d+) file\(s\) remaining/.exec(body);
+      const match =
+        /^Completed ([\d.]+ [KMGT]?i?B|[\d.]+ Bytes)\/~?([\d.]+ [KMGT]?i?B|[\d.]+ Bytes) \(([\d.]+ [KMGT]?i?B|[\d.]+ Bytes)\/s\) with ~?(\d+) file\(s\) remaining/.exec(
+          body,
+        );
       if (match === null) return undefined;
       const plain = (text: string | undefined): number | undefined => size(text?.replace(" Bytes", "B"));
-      return bytes({ done: plain(match[1]), total: plain(match[2]), rate: plain(match[3]), metrics: { files_left: Number(match[4]) } });
+      return bytes({
+        done: plain(match[1]),
+        total: plain(match[2]),
+        rate: plain(match[3]),
+        metrics: { files_left: Number(match[4]) },
+      });
     },
   },
   {
@@ -161,10 +220,19 @@ export const transferFormats: readonly ProgressFormat[] = [
     key: "rclone",
     trigger: "Transferred:",
     read: ({ body }) => {
-      const match = /^ *Transferred:\s+([\d.]+ ?[KMGT]?i?B) \/ ([\d.]+ ?[KMGT]?i?B), (\d+)%, ([\d.]+ ?[KMGT]?i?B)\/s(?:, ETA (\S+))?/.exec(body);
+      const match =
+        /^ *Transferred:\s+([\d.]+ ?[KMGT]?i?B) \/ ([\d.]+ ?[KMGT]?i?B), (\d+)%, ([\d.]+ ?[KMGT]?i?B)\/s(?:, ETA (\S+))?/.exec(
+          body,
+        );
       if (match === null) return undefined;
       const [, done, total, percent, rate, eta] = match;
-      return bytes({ done: size(done), total: size(total), rate: size(rate), eta: seconds(eta), metrics: { percent: Number(percent) } });
+      return bytes({
+        done: size(done),
+        total: size(total),
+        rate: size(rate),
+        eta: seconds(eta),
+        metrics: { percent: Number(percent) },
+      });
     },
   },
   {
@@ -172,9 +240,15 @@ export const transferFormats: readonly ProgressFormat[] = [
     key: "hf-xet",
     trigger: "B/s",
     read: ({ body }) => {
-      const match = new RegExp(`^([^|"{]{1,120}?): +(?:\\d{1,3}%)?\\|[^|]{0,200}\\| *(${quantity}[kKMGT]?B)(?: / (${quantity}[kKMGT]?B))?, +(?:(${quantity}[kKMGT]?B)/s|\\?+B/s)\\s*$`, "u").exec(body);
+      const match = new RegExp(
+        `^([^|"{]{1,120}?): +(?:\\d{1,3}%)?\\|[^|]{0,200}\\| *(${quantity}[kKMGT]?B)(?: / (${quantity}[kKMGT]?B))?, +(?:(${quantity}[kKMGT]?B)/s|\\?+B/s)\\s*$`,
+        "u",
+      ).exec(body);
       if (match === null) return undefined;
-      return { ...bytes({ done: size(match[2], 1000), total: size(match[3], 1000), rate: size(match[4], 1000) }), ...present({ label: match[1]?.trim() }) };
+      return {
+        ...bytes({ done: size(match[2], 1000), total: size(match[3], 1000), rate: size(match[4], 1000) }),
+        ...present({ label: match[1]?.trim() }),
+      };
     },
   },
   {
@@ -192,7 +266,13 @@ export const transferFormats: readonly ProgressFormat[] = [
     trigger: "Downloading [",
     read: ({ body }) => {
       const match = /^([\da-f]{12}): Downloading \[[=> ]{0,80}\] +([\d.]+[kKMGT]?B)\/([\d.]+[kKMGT]?B)\s*$/.exec(body);
-      return match === null ? undefined : { ...bytes({ done: size(match[2], 1000), total: size(match[3], 1000) }), ...present({ label: match[1] }), role: "aux" };
+      return match === null
+        ? undefined
+        : {
+            ...bytes({ done: size(match[2], 1000), total: size(match[3], 1000) }),
+            ...present({ label: match[1] }),
+            role: "aux",
+          };
     },
   },
   {
@@ -200,10 +280,21 @@ export const transferFormats: readonly ProgressFormat[] = [
     key: "pip",
     trigger: " eta ",
     read: ({ body }) => {
-      const match = /^ *[━╸╺╍ -]{2,200} ?([\d.]+)\/([\d.]+) ([kKMGT]?B) ([\d.]+ [kKMGT]?B)\/s eta (\d+:\d\d:\d\d|-:--:--)\s*$/u.exec(body);
+      const match =
+        /^ *[━╸╺╍ -]{2,200} ?([\d.]+)\/([\d.]+) ([kKMGT]?B) ([\d.]+ [kKMGT]?B)\/s eta (\d+:\d\d:\d\d|-:--:--)\s*$/u.exec(
+          body,
+        );
       if (match === null) return undefined;
       const [, done = "", total = "", unit = "", rate, eta] = match;
-      return { ...bytes({ done: size(done + unit, 1000), total: size(total + unit, 1000), rate: size(rate, 1000), eta: seconds(eta) }), role: "aux" };
+      return {
+        ...bytes({
+          done: size(done + unit, 1000),
+          total: size(total + unit, 1000),
+          rate: size(rate, 1000),
+          eta: seconds(eta),
+        }),
+        role: "aux",
+      };
     },
   },
 ];
@@ -235,7 +326,10 @@ function readCurl(body: string): FormatReading | undefined {
 }
 
 function readRsync(body: string): FormatReading | undefined {
-  const match = /^ *([\d,]+) +(\d{1,3})% +([\d.]+[kKMGT]?B)\/s +(\d+:\d\d:\d\d)(?: +\((?:xfr|xfer)#\d+, (?:to|ir)-(?:chk|check)=(\d+)\/(\d+)\))?\s*$/.exec(body);
+  const match =
+    /^ *([\d,]+) +(\d{1,3})% +([\d.]+[kKMGT]?B)\/s +(\d+:\d\d:\d\d)(?: +\((?:xfr|xfer)#\d+, (?:to|ir)-(?:chk|check)=(\d+)\/(\d+)\))?\s*$/.exec(
+      body,
+    );
   if (match === null) return undefined;
   const [, done = "", percent, rate, time, left, total] = match;
   const duration = seconds(time);
@@ -243,13 +337,19 @@ function readRsync(body: string): FormatReading | undefined {
     done: Number(done.replaceAll(",", "")),
     rate: size(rate),
     ...(left === undefined ? { eta: duration } : { elapsed: duration }),
-    metrics: { percent: Number(percent), files_left: left === undefined ? undefined : Number(left), files_total: total === undefined ? undefined : Number(total) },
+    metrics: {
+      percent: Number(percent),
+      files_left: left === undefined ? undefined : Number(left),
+      files_total: total === undefined ? undefined : Number(total),
+    },
   });
 }
 
 function readGit(body: string): FormatReading | undefined {
   const match =
-    /^(?:remote: )?(Enumerating|Counting|Compressing|Receiving|Resolving|Writing|Updating|Filtering|Unpacking|Checking out|Downloading LFS|Uploading LFS) (objects|deltas|files|content|LFS objects): +(\d{1,3})% \((\d+)\/(\d+)\)(?:, [\d.]+ [KMG]?i?B)?(?:(?: \||,) ([\d.]+ [KMG]?i?B)\/s)?(?:, done\.)?\s*$/.exec(body);
+    /^(?:remote: )?(Enumerating|Counting|Compressing|Receiving|Resolving|Writing|Updating|Filtering|Unpacking|Checking out|Downloading LFS|Uploading LFS) (objects|deltas|files|content|LFS objects): +(\d{1,3})% \((\d+)\/(\d+)\)(?:, [\d.]+ [KMG]?i?B)?(?:(?: \||,) ([\d.]+ [KMG]?i?B)\/s)?(?:, done\.)?\s*$/.exec(
+      body,
+    );
   if (match === null) return undefined;
   const [, phase = "", what, percent, done, total, rate] = match;
   const perSecond = size(rate);
