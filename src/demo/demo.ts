@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ConnectError } from "../core/errors";
 import type { Disposable } from "../core/lifecycle";
 import type { Clock, HostConnector, Logger } from "../core/ports";
 import type { DemoHost } from "./demoHost";
@@ -13,7 +14,7 @@ export interface DemoSession extends Disposable {
   readonly folder: string;
   /** Path of the `ml-session.yaml` that was written into the folder. */
   readonly sessionFile: string;
-  /** Connects to the demo host whatever the definition's address says. */
+  /** Connects to the demo host and to nothing else, whatever a changed session file asks for. */
   readonly connector: HostConnector;
   /** How it is played in fact: `memory` also where `ssh` was asked for and the machine lacks what that needs. */
   readonly mode: "ssh" | "memory";
@@ -52,7 +53,7 @@ export async function createDemo(options: DemoOptions): Promise<DemoSession> {
   return {
     folder,
     sessionFile,
-    connector: host.connector,
+    connector: onlyDemoHost(host.connector),
     mode,
     start: () => begin(options, places, host, ended.signal),
     dispose: () => {
@@ -75,4 +76,16 @@ async function begin(options: DemoOptions, places: DemoPlaces, host: DemoHost, e
   } finally {
     ops.dispose();
   }
+}
+
+/** An edited session file must not make the demo reach for other machines. */
+function onlyDemoHost(connector: HostConnector): HostConnector {
+  return {
+    connect: async (definition, interactive, signal) => {
+      const { address } = definition;
+      if (address.kind !== "alias" || address.alias !== hostName)
+        throw new ConnectError("unsupported", `The demo has one host, ${hostName}; it connects to no other.`);
+      return connector.connect(definition, interactive, signal);
+    },
+  };
 }

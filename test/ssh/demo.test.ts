@@ -215,6 +215,9 @@ for (const mode of modes) {
       assert.deepEqual({ command, cwd, log }, { command: launch.command, cwd: launch.cwd, log: launch.log });
     }
     assert.deepEqual(opened.host, hostDefinition);
+    const { signal } = new AbortController();
+    for (const address of [{ kind: "local" }, { kind: "alias", alias: "other" }] as const)
+      await assert.rejects(opened.demo.connector.connect({ ...opened.host, address }, true, signal), /no other/);
   });
 }
 
