@@ -33,7 +33,7 @@ export function describe(path: readonly (string | number)[]): string | undefined
 }
 
 /** A key of a schema's own, not one that its values make up (such as the names of stages). */
-export function property(node: SchemaNode, key: string): SchemaNode | undefined {
+function property(node: SchemaNode, key: string): SchemaNode | undefined {
   return node.properties !== undefined && Object.hasOwn(node.properties, key) ? node.properties[key] : undefined;
 }
 

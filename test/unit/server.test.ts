@@ -158,7 +158,7 @@ describe("the language server", () => {
     assert.ok(
       (await editor.diagnostics(uri, 2)).every(({ severity, code }) => severity === 2 && code === "unsupported"),
     );
-    const other = "untitled:/x/ml-session.local.yaml";
+    const other = "untitled:ml-session.local.yaml";
     await editor.open(other, "session: s\nhosts: { h: {} }\nstages: {");
     assert.equal((await editor.diagnostics(other, 1))[0]?.code, "syntax");
     await editor.close(other);

@@ -187,6 +187,8 @@ describe("what is wrong in a session file", () => {
     ]);
     assert.deepEqual(stage(text, "train").unsupported, []);
     assert.match(only("session: s\nhosts: { h: {} }\nstage: {}\n").message, /`stages`/);
+    const both = said(withStages("a: { command: x, log: { journal: x, docker: y } }")).join("\n");
+    assert.match(both, /"docker" `docker` cannot stand beside/);
   });
 
   test("stands at the wrong value; the stage is kept without it and not launched", () => {

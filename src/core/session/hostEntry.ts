@@ -6,7 +6,7 @@ import { keyRangeAt, mapOf, nodeAt } from "./sessionTree";
 import type { TreeNode } from "./sessionTree";
 
 /** Where runs are recorded unless the host says otherwise; the XDG base directory for state. */
-export const defaultStateDir = "~/.local/state/ml-session";
+const defaultStateDir = "~/.local/state/ml-session";
 
 /** Makes a host of what the file says; undefined if its address cannot be used. */
 export function readHost(

@@ -170,8 +170,8 @@ const common = {
   ),
 };
 
-/** How many kinds of stage there are, and how they are called in the file. */
-export const stageKinds = ["download", "inference", "extraction", "training", "other"] as const;
+/** The same words as `StageKind`. */
+const stageKinds = ["download", "inference", "extraction", "training", "other"] as const;
 
 const stage = z.strictObject(
   {

@@ -84,15 +84,20 @@ function words(issue: Issue): string {
 function reportUnknown(path: KeyPath, root: TreeNode, problems: SessionProblems): void {
   const key = String(path.at(-1));
   const known = keysOf(sessionSchema, path.slice(0, -1));
-  const near = didYouMean(key, known);
-  const hint =
-    near === undefined ? ` Known keys: ${known.map((one) => `\`${one}\``).join(", ")}.` : ` Did you mean \`${near}\`?`;
   problems.add({
     severity: "warning",
     code: "unknown-key",
-    message: `There is no key \`${key}\` here, it does nothing.${hint}`,
+    message: known.includes(key)
+      ? `\`${key}\` cannot stand beside the other key here, it does nothing.`
+      : `There is no key \`${key}\` here, it does nothing.${hintFor(key, known)}`,
     range: keyRangeAt(root, path),
   });
+}
+
+function hintFor(key: string, known: readonly string[]): string {
+  const near = didYouMean(key, known);
+  if (near !== undefined) return ` Did you mean \`${near}\`?`;
+  return known.length === 0 ? "" : ` Known keys: ${known.map((one) => `\`${one}\``).join(", ")}.`;
 }
 
 /** The keys that the schema knows at a path. */
