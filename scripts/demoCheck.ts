@@ -157,6 +157,7 @@ async function check(mode: string): Promise<void> {
       } catch (error) {
         await editor.screenshot("failed").catch(() => undefined);
         say(`${mode}: notifications: ${JSON.stringify(await editor.notifications().catch(() => []))}`);
+        for (const line of editor.complaints()) say(`${mode}: console: ${line.slice(0, 1000)}`);
         throw error;
       } finally {
         for (const line of newestLines(report)) console.log(JSON.stringify(line));

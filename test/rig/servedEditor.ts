@@ -75,8 +75,8 @@ export async function withEditor<T>(options: EditorOptions, use: (editor: Served
         onSuite.exit(code);
       });
     }
-    await page.goto(editorAddress(server, options));
     const editor = new ServedEditor(page, server, options.screenshots ?? "out/screenshots");
+    await page.goto(editorAddress(server, options));
     await editor.ready();
     return await use(editor);
   } finally {
@@ -90,7 +90,18 @@ export class ServedEditor {
     readonly page: Page,
     readonly server: EditorServer,
     private readonly screenshots: string,
-  ) {}
+  ) {
+    page.on("console", (message) => {
+      this.consoleLines.push(message.text());
+    });
+  }
+
+  private readonly consoleLines: string[] = [];
+
+  /** What the editor and the extension host wrote to the developer console and holds this text. */
+  complaints(about = "ml-session-monitor.ml-session-monitor"): string[] {
+    return this.consoleLines.filter((line) => line.includes(about));
+  }
 
   /** Until the workbench stands and its extension host has told about itself. */
   async ready(): Promise<void> {
