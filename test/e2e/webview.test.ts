@@ -43,9 +43,9 @@ for (const theme of ["dark", "light"] as const) {
         .locator("canvas")
         .first()
         .hover({ position: { x: 220, y: 80 } });
-      await view.page.getByRole("button", { name: "GPU 3" }).first().click();
       await drawn(view);
       await view.page.screenshot({ path: `out/screens/charts-${theme}-hover.png` });
+      await view.page.getByRole("button", { name: "GPU 3" }).first().click();
       await view.page.getByRole("button", { name: "Data table" }).click();
       const rows = await view.page.locator("table").first().locator("tbody tr").count();
       assert.ok(rows > 8 && rows <= 24);

@@ -7,9 +7,12 @@ import { Legend } from "./legend";
 import { LineData, type Point } from "./lineData";
 import { marksPlugin } from "./marks";
 import type { Theme } from "./theme";
-import { sayValue, unitName } from "./units";
+import { divisor, sayValue, unitName } from "./units";
 
 Chart.register(LineController, LineElement, PointElement, LinearScale, Tooltip);
+
+/** Lowest and highest of a span share a column of the screen. */
+const pointsPerPixel = 1.5;
 
 /** What all charts of a page have in common. */
 export interface Shared {
@@ -34,7 +37,7 @@ export class ChartCard {
   constructor(info: ChartInfo, shared: Shared) {
     this.#info = info;
     this.#shared = shared;
-    this.#lines = new Map(info.lines.map(({ key }) => [key, new LineData()]));
+    this.#lines = new Map(info.lines.map(({ key }) => [key, new LineData(divisor(info.unit))]));
     this.root = element("section", "card");
     this.#canvas.setAttribute("role", "img");
     this.#plot.append(this.#canvas);
@@ -74,16 +77,19 @@ export class ChartCard {
   /** Draws what is known now. */
   draw(): void {
     const { theme } = this.#shared;
+    const width = this.#plot.clientWidth || 400;
+    let lone = false;
     this.#info.lines.forEach(({ key }, index) => {
       const line = this.#lines.get(key);
       const dataset = this.#chart.data.datasets[index];
       if (!line || !dataset) return;
-      dataset.data = line.points();
+      dataset.data = line.points(width * pointsPerPixel);
+      lone ||= dataset.data.length === 1;
       const color = theme.lines[index % theme.lines.length] ?? theme.foreground;
       style(dataset, color, index >= theme.lines.length);
       this.#legend.update(index, color, line.latest === undefined ? "" : sayValue(line.latest, this.#info.unit));
     });
-    this.#chart.options = chartOptions(this.#info, this.#shared);
+    this.#chart.options = chartOptions(this.#info, this.#shared, lone);
     this.#chart.update("none");
     this.#canvas.setAttribute("aria-label", this.#spoken());
     if (this.#table) this.showTable(true);
@@ -130,12 +136,6 @@ function heading(info: ChartInfo, card: HTMLElement): HTMLElement {
 }
 
 function style(dataset: ChartDataset<"line", Point[]>, color: string, dashed: boolean): void {
-  dataset.borderColor = dataset.pointBackgroundColor = color;
-  dataset.borderWidth = 1.5;
+  dataset.borderColor = dataset.backgroundColor = color;
   dataset.borderDash = dashed ? [4, 3] : [];
-  dataset.pointBorderWidth = 0;
-  // A lone sample has no line to be seen by.
-  dataset.pointRadius = dataset.data.length < 2 ? 2 : 0;
-  dataset.pointHitRadius = 8;
-  dataset.pointHoverRadius = 3;
 }

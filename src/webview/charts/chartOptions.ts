@@ -14,6 +14,7 @@ export interface Span {
 export function chartOptions(
   info: ChartInfo,
   { theme, span }: { readonly theme: Theme; readonly span: Span },
+  lone = false,
 ): ChartOptions<"line"> {
   const font = { family: theme.font, size: 11 };
   return {
@@ -21,6 +22,13 @@ export function chartOptions(
     parsing: false,
     normalized: true,
     maintainAspectRatio: false,
+    // Room for the words of the marks.
+    layout: { padding: { top: 14 } },
+    elements: {
+      // A lone sample has no line to be seen by.
+      point: { radius: lone ? 2 : 0, borderWidth: 0, hitRadius: 8, hoverRadius: 3, hoverBorderWidth: 0 },
+      line: { borderWidth: 1.25, borderJoinStyle: "round" },
+    },
     interaction: { mode: "nearest", axis: "x", intersect: false },
     scales: {
       x: {

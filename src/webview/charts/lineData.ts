@@ -18,6 +18,12 @@ const gapFactor = 8;
 export class LineData {
   #times: number[] = [];
   #values: number[] = [];
+  readonly #divisor: number;
+
+  /** @param divisor what values are divided by as they come. */
+  constructor(divisor: number) {
+    this.#divisor = divisor;
+  }
 
   get times(): readonly number[] {
     return this.#times;
@@ -30,7 +36,7 @@ export class LineData {
   append({ times, values }: Omit<LineSamples, "key">): void {
     for (let i = 0; i < times.length; i++) {
       this.#times.push(times[i] ?? NaN);
-      this.#values.push(values[i] ?? NaN);
+      this.#values.push((values[i] ?? NaN) / this.#divisor);
     }
     if (this.#times.length <= most) return;
     const fewer = thin({ times: this.#times, values: this.#values }, thinned);
@@ -43,14 +49,15 @@ export class LineData {
     return this.#values.findLast((value) => Number.isFinite(value));
   }
 
-  /** What to draw: the line breaks where nothing was seen for long. */
-  points(): Point[] {
-    const gap = gapLength(this.#times);
+  /** What to draw, at most about `limit` points: the line breaks where nothing was seen for long. */
+  points(limit: number): Point[] {
+    const { times, values } = thin({ times: this.#times, values: this.#values }, limit);
+    const gap = gapLength(times);
     const points: Point[] = [];
     let before = Infinity;
-    for (const [index, x] of this.#times.entries()) {
+    for (const [index, x] of times.entries()) {
       if (x - before > gap) points.push({ x: before + 1, y: NaN });
-      points.push({ x, y: this.#values[index] ?? NaN });
+      points.push({ x, y: values[index] ?? NaN });
       before = x;
     }
     return points;
@@ -58,8 +65,8 @@ export class LineData {
 }
 
 /** From how long on a silence between samples is a gap. */
-export function gapLength(times: readonly number[]): number {
+function gapLength(times: Float64Array): number {
   const distances = times.slice(1).map((time, index) => time - (times[index] ?? time));
-  const middle = distances.sort((a, b) => a - b)[Math.floor(distances.length / 2)] ?? 0;
+  const middle = distances.sort()[Math.floor(distances.length / 2)] ?? 0;
   return Math.max(shortestGapMs, middle * gapFactor);
 }

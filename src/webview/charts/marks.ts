@@ -18,7 +18,7 @@ function drawMarks(chart: Chart, marks: readonly ChartMark[], theme: Theme): voi
   if (!axis) return;
   ctx.save();
   ctx.font = `10px ${theme.font}`;
-  ctx.textBaseline = "top";
+  ctx.textBaseline = "bottom";
   let free = chartArea.left;
   for (const mark of marks) {
     const x = axis.getPixelForValue(mark.at);
@@ -35,12 +35,12 @@ function drawMarks(chart: Chart, marks: readonly ChartMark[], theme: Theme): voi
   ctx.restore();
 }
 
-/** Beside its line if there is room left; returns from where on there is room. */
+/** Above its line, clear of the data, if there is room left; returns from where on there is room. */
 function drawLabel({ ctx, chartArea }: Chart, label: string, x: number, free: number): number {
   const width = ctx.measureText(label).width;
-  const left = x + 4 + width <= chartArea.right ? x + 4 : x - 4 - width;
+  const left = Math.min(x - 2, chartArea.right - width);
   if (left < free) return free;
-  ctx.fillText(label, left, chartArea.top + 1);
+  ctx.fillText(label, left, chartArea.top - 3);
   return left + width + 6;
 }
 

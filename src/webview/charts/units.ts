@@ -1,7 +1,12 @@
 import { bytes, count, decimal, speed } from "../../core/session/words";
 import type { ChartUnit } from "../../protocol/webview";
 
-/** A value with its unit, as the other views say it. */
+/** What a value is divided by before it is drawn, so that the axis has round numbers in the unit that is said. */
+export function divisor(unit: ChartUnit): number {
+  return unit.kind === "mib" ? 1024 : 1;
+}
+
+/** A drawn value with its unit, as the other views say it. */
 export function sayValue(value: number, unit: ChartUnit): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "not a number" : "infinite";
   switch (unit.kind) {
@@ -12,7 +17,7 @@ export function sayValue(value: number, unit: ChartUnit): string {
     case "rate":
       return speed(value, unit.unit);
     case "mib":
-      return `${decimal(value / 1024)} GB`;
+      return `${decimal(value)} GB`;
     case "watt":
       return `${count(value)} W`;
     case "celsius":
@@ -22,7 +27,6 @@ export function sayValue(value: number, unit: ChartUnit): string {
 
 /** A value at a tick of the axis: short, since the title says the unit. */
 export function sayTick(value: number, unit: ChartUnit): string {
-  if (unit.kind === "mib") return decimal(value / 1024);
   if (unit.kind === "rate" && unit.unit === "B/s") return bytes(value);
   return Math.abs(value) >= 10_000 ? `${decimal(value / 1000)}k` : decimal(value);
 }
