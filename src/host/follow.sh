@@ -6,22 +6,18 @@
 # end at the first complaint (a cut file) by a standard error that nobody reads: SIGPIPE comes before the new bytes.
 beat() { tell beat; }
 tell() { printf '@ %s\n' "$1" >&2; }
-# Device, inode, size and modification time of what descriptor 3 has.
+# Device, inode, size and modification time of what descriptor 8 has.
 look() {
   # shellcheck disable=SC2046
-  set -- $(stat -L -c '%d %i %s %Y' /proc/self/fd/3 2>/dev/null <&3)
+  set -- $(stat -L -c '%d %i %s %Y' /proc/self/fd/8 2>/dev/null <&8)
   device=$1 inode=$2 size=$3 modified=$4
   [ -n "$modified" ]
 }
 # The file that has inode $2 of device $1 in the folder of the path, or whose bytes before the offset are those we gave.
 find_rest() {
-  rest=
-  for candidate in $(cd -- "$folder" && find . -maxdepth 1 -inum "$want_inode" 2>/dev/null | head -n 1); do
-    rest=$folder/${candidate#./}
-    [ -f "$rest" ] && [ "$(stat -c %d -- "$rest" 2>/dev/null)" = "$want_device" ] && return 0
-  done
-  rest=
-  return 1
+  rest=$(cd -- "$folder" && find . -maxdepth 1 -type f -inum "$want_inode" 2>/dev/null | head -n 1)
+  rest=${rest:+$folder/${rest#./}}
+  [ -n "$rest" ] && [ -f "$rest" ] && [ "$(stat -c %d -- "$rest" 2>/dev/null)" = "$want_device" ]
 }
 find_copy() {
   [ -n "$check" ] || return 1
@@ -80,9 +76,9 @@ $names
 # A failing `exec` would end the shell; `command` takes that from it.
 open_file() {
   open_path=$1
-  command exec 3<"$1" && look
+  command exec 8<"$1" && look
 } 2>/dev/null
-# Opens what is to be read on descriptor 3 and sets how, offset and open_path.
+# Opens what is to be read on descriptor 8 and sets how, offset and open_path.
 choose() {
   real=$(readlink -f -- "$path" 2>/dev/null) && [ -n "$real" ] || real=$path
   folder=${real%/*}
@@ -126,31 +122,32 @@ start_tail() {
   bell=$(mktemp -d 2>/dev/null) && mkfifo "$bell/bell" 2>/dev/null || return 2
   exec 5<>"$bell/bell" 6>"$bell/bell" 5<&-
   rm -rf -- "$bell"
-  LC_ALL=C tail -c "+$((offset + 1))" -f --pid="$$" -- "$open_path" 2>&6 3<&- 6>&- &
+  LC_ALL=C tail -c "+$((offset + 1))" -f --pid="$$" -- "$open_path" 2>&6 6>&- 8<&- &
   child=$!
   exec 6>&-
   tries=0
-  # What tail opened is the very inode we looked at.
-  until [ "/proc/$child/fd/3" -ef /proc/self/fd/3 ]; do
+  # What tail opened, its first descriptor, is the very inode we looked at. Ours is the eighth, since a child that is not
+  # tail yet still has all of ours.
+  until [ "/proc/$child/fd/3" -ef /proc/self/fd/8 ]; do
     tries=$((tries + 1))
-    [ "$tries" -lt 100 ] && stat_of "$child" && [ "$state" != Z ] && [ "$open_path" -ef /proc/self/fd/3 ] || return 1
+    [ "$tries" -lt 100 ] && stat_of "$child" && [ "$state" != Z ] && [ "$open_path" -ef /proc/self/fd/8 ] || return 1
     sleep 0.02 2>/dev/null || sleep 1
   done
 }
-# Where there is no GNU tail: the shared offset of descriptor 3 is where cat stopped.
+# Where there is no GNU tail: the shared offset of descriptor 8 is where cat stopped.
 poll() {
-  dd bs=1 skip="$offset" count=0 <&3 2>/dev/null
+  dd bs=1 skip="$offset" count=0 <&8 2>/dev/null
   tell "opened $how $device $inode $offset $size $modified"
   reached=$offset
   while look; do
     [ "$size" -ge "$reached" ] || exit 0
     if [ "$size" -gt "$reached" ]; then
-      cat <&3
+      cat <&8
       while read -r name value; do
         [ "$name" != pos: ] || reached=$value
-      done </proc/self/fdinfo/3
+      done </proc/self/fdinfo/8
     fi
-    [ "$how" != rest ] && [ "$how" != between ] && [ "$path" -ef /proc/self/fd/3 ] || moved
+    [ "$how" != rest ] && [ "$how" != between ] && [ "$path" -ef /proc/self/fd/8 ] || moved
     pause 1
     tick 1
   done
@@ -212,7 +209,7 @@ work() {
         child=
         work_ends
       }
-      if [ "$how" != rest ] && [ "$how" != between ] && [ "$path" -ef /proc/self/fd/3 ]; then
+      if [ "$how" != rest ] && [ "$how" != between ] && [ "$path" -ef /proc/self/fd/8 ]; then
         last_size=
         [ -z "$gone" ] || tell back
         gone=

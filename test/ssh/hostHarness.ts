@@ -124,10 +124,14 @@ export function processesWith(text: string): number[] {
 }
 
 /** Waits for a condition that some process brings about. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, seconds = 15): Promise<void> {
+export async function until(
+  what: string | (() => string),
+  condition: () => boolean | Promise<boolean>,
+  seconds = 15,
+): Promise<void> {
   const end = Date.now() + seconds * 1000;
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${what}`);
+    if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${typeof what === "string" ? what : what()}`);
     await sleep(20);
   }
 }

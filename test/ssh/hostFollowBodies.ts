@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { after, before, describe, it } from "node:test";
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import type { FollowEvent, FollowFrom } from "../../src/core/ports";
+import { makeTestHost, processesWith, until, type MakeTransport, type TestHost } from "./hostHarness";
+
+/** Collects what a follow says. */
+export class Follower {
+  readonly events: FollowEvent[] = [];
+  text = "";
+  readonly over = new AbortController();
+  readonly done: Promise<unknown>;
+
+  constructor(host: TestHost, path: string, from: FollowFrom) {
+    this.done = this.#run(host.ops.follow(path, from, this.over.signal)).catch((error: unknown) => error);
+  }
+
+  async #run(source: AsyncIterable<FollowEvent>): Promise<void> {
+    let next: number | undefined;
+    for await (const event of source) {
+      this.events.push(event);
+      if (event.kind === "opened" || event.kind === "restarted") next = event.position.offset;
+      if (event.kind !== "data") continue;
+      assert.equal(event.offset, next, "offsets have no gap");
+      next = event.offset + event.data.length;
+      this.text += Buffer.from(event.data).toString("latin1");
+    }
+  }
+
+  get kinds(): string[] {
+    return this.events.map((event) => event.kind);
+  }
+
+  async stop(): Promise<void> {
+    this.over.abort(new Error("enough"));
+    await this.done;
+  }
+}
+
+const whole: FollowFrom = { kind: "end", bytes: Number.MAX_SAFE_INTEGER };
+
+/** Following: the same over every transport and under every shell, by tail and by polling. */
+export function followBehaviour(name: string, shell: string, makeTransport: MakeTransport): void {
+  describe(`following under ${name}`, () => {
+    let host: TestHost;
+    let count = 0;
+    const followers: Follower[] = [];
+    before(async () => {
+      host = await makeTestHost(shell, makeTransport);
+    });
+    after(async () => {
+      await Promise.all(followers.map((follower) => follower.stop()));
+      host.dispose();
+    });
+    const fresh = (): string => {
+      const folder = join(host.work, `-f ${count++} $(x)'é`);
+      mkdirSync(folder);
+      return join(folder, "a log.txt");
+    };
+    const follow = (path: string, from: FollowFrom = whole): Follower => {
+      const follower = new Follower(host, path, from);
+      followers.push(follower);
+      return follower;
+    };
+    const shows = (follower: Follower, text: string): Promise<void> =>
+      until(
+        () =>
+          `${JSON.stringify(text.slice(-60))} to be read, but ${JSON.stringify(follower.text.slice(-60))} was; ${follower.kinds.slice(-5).join(" ")}`,
+        () => follower.text === text,
+      );
+
+    it("gives what is there, says so, and gives what comes", async () => {
+      const path = fresh();
+      writeFileSync(path, "one\ntwo\n");
+      const follower = follow(path);
+      await until("caught up", () => follower.kinds.includes("caught-up"));
+      appendFileSync(path, "three \x00\xff\n", "latin1");
+      await shows(follower, "one\ntwo\nthree \x00\xff\n");
+      const [opened] = follower.events;
+      assert.ok(opened?.kind === "opened");
+      assert.equal(opened.size, 8);
+      assert.equal(opened.position.inode, String(statSync(path).ino));
+      assert.equal(opened.position.device, String(statSync(path).dev));
+      await follower.stop();
+    });
+
+    it("starts so many bytes before the end", async () => {
+      const path = fresh();
+      writeFileSync(path, "0123456789");
+      const follower = follow(path, { kind: "end", bytes: 4 });
+      await shows(follower, "6789");
+      await follower.stop();
+    });
+
+    it("tells what is missing, a folder or a pipe, and goes on when it is a file", async () => {
+      const path = fresh();
+      const follower = follow(path);
+      await until("missing", () => follower.kinds.includes("missing"));
+      mkdirSync(path);
+      await until("unreadable", () => follower.kinds.includes("unreadable"));
+      rmSync(path, { recursive: true });
+      execFileSync("mkfifo", ["--", path]);
+      await until("a pipe", () =>
+        follower.events.some((event) => event.kind === "unreadable" && event.reason.includes("regular")),
+      );
+      rmSync(path);
+      writeFileSync(path, "now\n");
+      await shows(follower, "now\n");
+      await follower.stop();
+    });
+
+    it("follows through truncation, rename, replacement and a link", async () => {
+      const real = fresh();
+      const path = `${real}.link`;
+      writeFileSync(real, "a1\n");
+      symlinkSync(real, path);
+      const follower = follow(path);
+      await shows(follower, "a1\n");
+      truncateSync(real, 0);
+      await until("restarted", () => follower.kinds.includes("restarted"));
+      appendFileSync(real, "a2\n");
+      await shows(follower, "a1\na2\n");
+      renameSync(real, `${real}.1`);
+      appendFileSync(`${real}.1`, "a3\n");
+      writeFileSync(real, "b1\n");
+      await shows(follower, "a1\na2\na3\nb1\n");
+      writeFileSync(`${real}.new`, "c1\n");
+      renameSync(`${real}.new`, real);
+      await shows(follower, "a1\na2\na3\nb1\nc1\n");
+      assert.ok(!follower.events.some((event) => event.kind === "restarted" && event.lost !== 0));
+      await follower.stop();
+    });
+
+    it("reads the rest from the copy when a log is copied and cut", async () => {
+      const path = fresh();
+      writeFileSync(path, "x".repeat(100) + "\n");
+      const follower = follow(path);
+      await shows(follower, "x".repeat(100) + "\n");
+      copyFileSync(path, `${path}.1`);
+      // What was written just before the copy and had not been read.
+      appendFileSync(`${path}.1`, "only in the copy\n");
+      truncateSync(path, 0);
+      await shows(follower, "x".repeat(100) + "\nonly in the copy\n");
+      appendFileSync(path, "new\n");
+      await shows(follower, "x".repeat(100) + "\nonly in the copy\nnew\n");
+      await follower.stop();
+    });
+
+    it("resumes at a position, over several rotations", async () => {
+      const path = fresh();
+      writeFileSync(path, "A read|A rest\n");
+      const { ino, dev } = statSync(path);
+      const position = { device: String(dev), inode: String(ino), offset: 7 };
+      const same = follow(path, { kind: "position", position });
+      await shows(same, "A rest\n");
+      await same.stop();
+      for (const next of ["B whole\n", "C whole\n", "D now\n"]) {
+        if (next.startsWith("C")) renameSync(`${path}.1`, `${path}.2`);
+        if (next.startsWith("D")) {
+          renameSync(`${path}.2`, `${path}.3`);
+          renameSync(`${path}.1`, `${path}.2`);
+        }
+        renameSync(path, `${path}.1`);
+        await until("a later moment", () => Date.now() - statSync(`${path}.1`).mtimeMs > 1100);
+        writeFileSync(path, next);
+      }
+      const resumed = follow(path, { kind: "position", position });
+      await until("all of it", () => resumed.text === "A rest\nB whole\nC whole\nD now\n", 40);
+      await until("caught up", () => resumed.kinds.includes("caught-up"));
+      await resumed.stop();
+      const lost = follow(path, { kind: "position", position: { ...position, inode: "1" } });
+      await shows(lost, "D now\n");
+      assert.equal(lost.kinds[0], "restarted");
+      await lost.stop();
+    });
+
+    it("gives every byte once, whatever is appended, cut and rotated", { timeout: 240_000 }, async () => {
+      const steps = fc.array(
+        fc.oneof(
+          {
+            weight: 4,
+            arbitrary: fc.record({ do: fc.constant("append" as const), size: fc.integer({ min: 1, max: 90_000 }) }),
+          },
+          {
+            weight: 1,
+            arbitrary: fc.record({
+              do: fc.constantFrom("rename" as const, "cut" as const, "replace" as const),
+              size: fc.constant(0),
+            }),
+          },
+        ),
+        { minLength: 4, maxLength: 9 },
+      );
+      await fc.assert(
+        fc.asyncProperty(steps, async (list) => {
+          const path = fresh();
+          writeFileSync(path, "");
+          const follower = follow(path);
+          await until("opened", () => follower.kinds.includes("opened"));
+          let expected = "";
+          let number = 0;
+          for (const step of list) {
+            if (step.do === "append") {
+              const text = `${number++}:`.padEnd(step.size, "abcdefghij\n");
+              appendFileSync(path, text);
+              expected += text;
+            } else if (step.do === "cut") {
+              // What is cut before anybody could read it is lost; this is about what could be read.
+              await shows(follower, expected);
+              const restarts = follower.kinds.filter((kind) => kind === "restarted").length;
+              if (statSync(path).size === 0) continue;
+              truncateSync(path, 0);
+              await until("restarted", () => follower.kinds.filter((kind) => kind === "restarted").length > restarts);
+            } else {
+              // A replaced file must have been read; a renamed one is found.
+              if (step.do === "replace") await shows(follower, expected);
+              const restarts = follower.kinds.filter((kind) => kind === "restarted").length;
+              if (step.do === "rename") renameSync(path, `${path}.${Date.now()}`);
+              writeFileSync(`${path}.new`, `${number}>`);
+              expected += `${number++}>`;
+              renameSync(`${path}.new`, path);
+              await until("restarted", () => follower.kinds.filter((kind) => kind === "restarted").length > restarts);
+            }
+          }
+          await shows(follower, expected);
+          await follower.stop();
+        }),
+        { numRuns: 4, endOnFailure: true },
+      );
+    });
+
+    it("reads parts of files", async () => {
+      const path = fresh();
+      writeFileSync(path, Buffer.from([...Array(256).keys()]));
+      assert.deepEqual([...(await host.ops.read(path, 250, 100))], [250, 251, 252, 253, 254, 255]);
+      assert.deepEqual([...(await host.ops.read(path, 9, 3))], [9, 10, 11]);
+      assert.deepEqual([...(await host.ops.read(path, 300, 3))], []);
+      await assert.rejects(host.ops.read(`${path}.none`, 0, 1), /does not exist/);
+      await assert.rejects(host.ops.read(host.work, 0, 1), /not a regular file/);
+    });
+
+    it("leaves no process behind a closed channel", async () => {
+      await Promise.all(followers.map((follower) => follower.stop()));
+      await until("no process", () => processesWith(`HOME=${host.home}`).length === 0);
+      assert.ok(readFileSync("/proc/self/stat").length > 0);
+    });
+  });
+}
