@@ -158,8 +158,8 @@ const controlSequences = new RegExp(
   ].join("|"),
   "gu",
 );
-const otherControls = new RegExp("[\\u0000-\\u0007\\u000b-\\u001f\\u007f]+", "gu");
-const anyControl = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f]", "u");
+const otherControls = /[^\P{Cc}\t]+/gu;
+const anyControl = /[^\P{Cc}\t]/u;
 
 /** The text of a segment as a terminal would leave it: no control sequences, backspaces applied, broken UTF-8 replaced. */
 export function cleanText(bytes: Uint8Array): string {

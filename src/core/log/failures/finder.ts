@@ -86,15 +86,12 @@ export class FailureFinder {
   #line(peeled: PeeledLine, place: LinePlace): readonly FailureReading[] {
     const body = peeled.body.trimStart();
     if (body === "") return [];
-    const chatty = peeled.level === "INFO" || peeled.level === "DEBUG" || peeled.level === "TRACE";
-    for (const rule of lineRules) {
-      if (chatty && rule.scope === "both") continue;
-      const captured = matchRule(rule, body);
-      if (captured === undefined) continue;
+    const said = explainLine(body, peeled.level);
+    if (said !== undefined) {
       const waiting = this.#tracebacks.waiting(peeled.source);
       // The line explains the exception above it, which is reported with it.
-      if (waiting !== undefined && explain(waiting)?.rule.failure === rule.failure) return [];
-      return this.#found({ rule, captured, place, startLine: place.line });
+      if (waiting !== undefined && explain(waiting)?.rule.failure === said.rule.failure) return [];
+      return this.#found({ ...said, place, startLine: place.line });
     }
     const trend = this.#trends.line(body, place);
     if (trend !== undefined && !this.#isEcho(place.line)) return this.#report(trend);
@@ -142,8 +139,22 @@ export class FailureFinder {
   }
 }
 
-function explain(message: string): { readonly rule: FailureRule; readonly captured: Captured } | undefined {
-  let best: { readonly rule: FailureRule; readonly captured: Captured } | undefined;
+type Explanation = Pick<Finding, "rule" | "captured">;
+
+/** The first rule that fits a line. A loose rule does not hold for what a logger calls information. */
+function explainLine(body: string, level: string): Explanation | undefined {
+  const chatty = level === "INFO" || level === "DEBUG" || level === "TRACE";
+  for (const rule of lineRules) {
+    if (chatty && rule.scope === "both") continue;
+    const captured = matchRule(rule, body);
+    if (captured !== undefined) return { rule, captured };
+  }
+  return undefined;
+}
+
+/** The rule that knows most about an exception. */
+function explain(message: string): Explanation | undefined {
+  let best: Explanation | undefined;
   for (const rule of exceptionRules) {
     if (best !== undefined && rule.weight <= best.rule.weight) continue;
     const captured = matchRule(rule, message);

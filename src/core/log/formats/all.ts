@@ -2,9 +2,11 @@ import type { ProgressFormat } from "./format";
 import { gaugeFormats } from "./gauges";
 import { seedFormats } from "./seed";
 import { serverFormats } from "./servers";
-import { loopFormats, stepFormats } from "./steps";
+import { loopFormats, visionFormats } from "./loops";
+import { stepFormats } from "./steps";
 import { tqdmFormats } from "./tqdm";
 import { trainerFormats } from "./trainers";
+import { hubFormats } from "./hubTransfers";
 import { transferFormats } from "./transfers";
 
 /** All formats in the order they are tried: lines of one tool first, then meters, then dictionaries. */
@@ -14,7 +16,9 @@ export const progressFormats: readonly ProgressFormat[] = [
   ...tqdmFormats,
   ...trainerFormats,
   ...stepFormats,
+  ...visionFormats,
   ...transferFormats,
+  ...hubFormats,
   ...gaugeFormats,
   ...loopFormats,
 ];

@@ -36,3 +36,8 @@ export interface ProgressFormat {
 export function present(fields: { readonly [K in keyof FormatReading]?: FormatReading[K] | undefined }): FormatReading {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
+
+/** A counter of steps, `done` as printed. */
+export function stepReading(done: string | undefined, more: Parameters<typeof present>[0] = {}): FormatReading {
+  return present({ done: Number((done ?? "").replaceAll(",", "")), unit: "step", ...more });
+}

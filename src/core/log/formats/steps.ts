@@ -1,11 +1,6 @@
-import { parseCount, parseDuration, parseMetric } from "../quantities";
-import { present, type FormatReading, type ProgressFormat } from "./format";
+import { parseCount, parseMetric } from "../quantities";
+import { present, stepReading, type FormatReading, type ProgressFormat } from "./format";
 import { readMetrics } from "./metricNames";
-
-type Pairs = readonly (readonly [string, string])[];
-
-const step = (done: string | undefined, more: Parameters<typeof present>[0] = {}): FormatReading =>
-  present({ done: Number((done ?? "").replaceAll(",", "")), unit: "step", ...more });
 
 const milliseconds = (text: string): string => String(Number(text) / 1000);
 
@@ -48,7 +43,7 @@ export const stepFormats: readonly ProgressFormat[] = [
         ["step_time_s", milliseconds(time)],
       ];
       if (mfu !== undefined && Number(mfu) >= 0) pairs.push(["mfu", mfu]);
-      return step(done, { metrics: readMetrics(pairs) });
+      return stepReading(done, { metrics: readMetrics(pairs) });
     },
   },
   {
@@ -58,7 +53,7 @@ export const stepFormats: readonly ProgressFormat[] = [
     read: ({ body }) => {
       const match = /^step (\d+): train loss ([\d.]+|nan), val loss ([\d.]+|nan)\s*$/.exec(body);
       if (match === null) return undefined;
-      return step(match[1], {
+      return stepReading(match[1], {
         role: "aux",
         metrics: readMetrics([
           ["loss", match[2] ?? ""],
@@ -86,7 +81,7 @@ export const stepFormats: readonly ProgressFormat[] = [
         ["step_time_s", time],
         ["samples_per_s", samples],
       ]);
-      return step(done, { rate: parseCount(samples), rate_unit: "sample/s", metrics });
+      return stepReading(done, { rate: parseCount(samples), rate_unit: "sample/s", metrics });
     },
   },
   {
@@ -96,7 +91,7 @@ export const stepFormats: readonly ProgressFormat[] = [
     read: ({ body }) => {
       const match = /^step:(\d+) - (\S+:\S+(?: - .*)?)$/.exec(body.trimEnd());
       if (match === null) return undefined;
-      return step(match[1], {
+      return stepReading(match[1], {
         metrics: readMetrics(pairsOf((match[2] ?? "").replace(/ *\[repeated .*$/, "").split(" - "), ":")),
       });
     },
@@ -115,7 +110,7 @@ export const stepFormats: readonly ProgressFormat[] = [
       const match = /^Step (\d+) \| ((?:[\w/]+:\S+ ?)+)\s*$/.exec(body);
       return match === null
         ? undefined
-        : step(match[1], { metrics: readMetrics(pairsOf((match[2] ?? "").trim().split(" "), ":")) });
+        : stepReading(match[1], { metrics: readMetrics(pairsOf((match[2] ?? "").trim().split(" "), ":")) });
     },
   },
   {
@@ -130,7 +125,7 @@ export const stepFormats: readonly ProgressFormat[] = [
         "TFLOP/s/device": "tflops_per_gpu",
         "Tokens/s/device": "tokens_per_s_per_gpu",
       };
-      return step(match[1], { metrics: readMetrics(pairsOf((match[2] ?? "").split(", "), ":", names)) });
+      return stepReading(match[1], { metrics: readMetrics(pairsOf((match[2] ?? "").split(", "), ":", names)) });
     },
   },
   {
@@ -141,7 +136,7 @@ export const stepFormats: readonly ProgressFormat[] = [
       const match = /^Training epoch \d+, iteration (\d+)\/(\d+) \| (.*)$/.exec(body.trimEnd());
       if (match === null) return undefined;
       const names = { reduced_train_loss: "loss", "train_step_timing in s": "step_time_s" };
-      return step(match[1], {
+      return stepReading(match[1], {
         total: Number(match[2]),
         metrics: readMetrics(pairsOf((match[3] ?? "").split(" | "), ":", names)),
       });
@@ -159,115 +154,6 @@ export const stepFormats: readonly ProgressFormat[] = [
     trigger: " / ",
     read: ({ body }) => readFairseq(body),
   },
-  {
-    // MMEngine: `Epoch(train)  [1][ 10/240]  lr: 2.5000e-04  eta: 0:15:42  time: 0.3911  … loss: 5.9023`
-    key: "mmengine",
-    trigger: "eta: ",
-    read: ({ body }) => readMmengine(body),
-  },
-  {
-    // timm: `Train: 0 [  50/1251 (  4%)]  Loss:  6.951211 (6.9602)  Time: 0.512s,  500.00/s  (…)  LR: 1.000e-05`
-    key: "timm",
-    trigger: "Train: ",
-    read: ({ body }) => {
-      const match =
-        /^Train: \d+ \[ *(\d+)\/(\d+) \( *\d+%\)\] +Loss: *([\d.]+|nan) \([^)]{1,20}\) +Time: ([\d.]+)s, +([\d.]+)\/s.{0,80}?LR: ([\d.e+-]+)/.exec(
-          body,
-        );
-      if (match === null) return undefined;
-      const [, done, total, loss = "", time = "", rate = "", lr = ""] = match;
-      return present({
-        done: Number(done),
-        total: Number(total),
-        unit: "it",
-        rate: Number(rate),
-        rate_unit: "sample/s",
-        metrics: readMetrics([
-          ["loss", loss],
-          ["step_time_s", time],
-          ["samples_per_s", rate],
-          ["lr", lr],
-        ]),
-      });
-    },
-  },
-  {
-    // torchvision's MetricLogger: `Epoch: [0]  [ 10/240]  eta: 0:02:11  lr: 0.0002  loss: 1.2 (1.4)  time: 0.31  data: 0.01  max mem: 5120`
-    key: "metric-logger",
-    trigger: "eta: ",
-    read: ({ body }) => {
-      const match = /^\w[\w ]{0,30}: {1,3}(?:\[\d+\] +)?\[ *(\d+)\/(\d+)\] +eta: (\S+(?: days?, \S+)?) +(.*)$/.exec(
-        body.trimEnd(),
-      );
-      if (match === null) return undefined;
-      const [, done, total, eta = "", rest = ""] = match;
-      return present({
-        done: Number(done),
-        total: Number(total),
-        unit: "it",
-        eta_s: parseDuration(eta),
-        metrics: readMetrics(colonPairs(rest, { time: "step_time_s" })),
-      });
-    },
-  },
-];
-
-const lossOf = /\b[Ll]oss[ :=]+(nan|-?\d[\d.]*(?:e[+-]?\d+)?)/;
-
-/** Loops written by hand, and PyTorch's examples. Without a loss beside it a bare `a/b` is no progress. */
-export const loopFormats: readonly ProgressFormat[] = [
-  {
-    // `step 118300/120000 | loss 1.602 | 1.91 it/s`
-    key: "loop",
-    trigger: "oss",
-    read: ({ body }) => {
-      const match =
-        /^(?:\[?[Ee]poch[ :]{0,2}\d+(?:\/\d+)?\]?[ ,|:-]{1,3})?\[?(?:[Gg]lobal[ _])?(?:[Ss]tep|[Ii]ter(?:ation)?|[Bb]atch)[ :=]{1,2}(\d+) ?\/ ?(\d+)\]?[ ,|:-]/.exec(
-          body,
-        );
-      const loss = match === null ? undefined : lossOf.exec(body)?.[1];
-      if (match === null || loss === undefined) return undefined;
-      const rate = /(?:^|[ |,])([\d.]+) ?(it|steps?)\/s(?:ec)?\b/.exec(body)?.[1];
-      const perSecond = rate === undefined ? undefined : parseCount(rate);
-      return step(match[1], {
-        total: Number(match[2]),
-        rate: perSecond,
-        rate_unit: perSecond === undefined ? undefined : "it/s",
-        metrics: readMetrics([["loss", loss]]),
-      });
-    },
-  },
-  {
-    // PyTorch's MNIST example: `Train Epoch: 1 [12800/60000 (21%)]	Loss: 0.384`
-    key: "pytorch-example",
-    trigger: "Train Epoch: ",
-    read: ({ body }) => {
-      const match = /^Train Epoch: \d+ \[ *(\d+)\/(\d+) \(\d+%\)\]\s+Loss: (\S+)/.exec(body);
-      if (match === null) return undefined;
-      return present({
-        done: Number(match[1]),
-        total: Number(match[2]),
-        unit: "sample",
-        metrics: readMetrics([["loss", match[3] ?? ""]]),
-      });
-    },
-  },
-  {
-    // PyTorch's ImageNet example: `Epoch: [0][ 447/1736]	Time  0.2 ( 0.3)	Loss 0.5504 (0.61)	Acc@1 …`
-    key: "pytorch-example",
-    trigger: "Epoch: [",
-    read: ({ body }) => {
-      const match = /^Epoch: \[\d+\]\[ *(\d+)\/(\d+)\]\s/.exec(body);
-      const loss = match === null ? undefined : lossOf.exec(body)?.[1];
-      if (match === null || loss === undefined) return undefined;
-      return present({
-        done: Number(match[1]),
-        total: Number(match[2]),
-        unit: "it",
-        metrics: readMetrics([["loss", loss]]),
-      });
-    },
-  },
 ];
 
 function readMegatron(body: string): FormatReading | undefined {
@@ -278,7 +164,7 @@ function readMegatron(body: string): FormatReading | undefined {
   const time = pairs.find(([name]) => name === "elapsed time per iteration (ms)")?.[1];
   const known = pairs.filter(([name]) => Object.values(megatronNames).includes(name));
   if (time !== undefined) known.push(["step_time_s", milliseconds(time)]);
-  return step(done, { total: Number(total), metrics: readMetrics(known) });
+  return stepReading(done, { total: Number(total), metrics: readMetrics(known) });
 }
 
 function readTorchtitan(body: string): FormatReading | undefined {
@@ -286,7 +172,7 @@ function readTorchtitan(body: string): FormatReading | undefined {
   if (match === null) return undefined;
   const [, done, loss = "", rest = ""] = match;
   const field = (pattern: RegExp): string => pattern.exec(rest)?.[1] ?? "";
-  return step(done, {
+  return stepReading(done, {
     metrics: readMetrics([
       ["loss", loss],
       ["grad_norm", field(/grad_norm: *(\S+)/)],
@@ -300,7 +186,7 @@ function readTorchtitan(body: string): FormatReading | undefined {
 
 function readDeepSpeed(body: string): FormatReading | undefined {
   const stepLine = /^step=(\d+), skipped=\d+, lr=\[([^\],]+)/.exec(body);
-  if (stepLine !== null) return step(stepLine[1], { metrics: readMetrics([["lr", stepLine[2] ?? ""]]) });
+  if (stepLine !== null) return stepReading(stepLine[1], { metrics: readMetrics([["lr", stepLine[2] ?? ""]]) });
   const match =
     /^epoch=\d+\/micro_step=\d+\/global_step=(\d+), (?:RunningAvgSamplesPerSec=([^,\s]+), )?CurrSamplesPerSec=([^,\s]+)/.exec(
       body,
@@ -309,7 +195,7 @@ function readDeepSpeed(body: string): FormatReading | undefined {
   const [, done, average = "", current = ""] = match;
   const rate = parseMetric(current);
   const usable = typeof rate === "number" ? rate : undefined;
-  return step(done, {
+  return stepReading(done, {
     rate: usable,
     rate_unit: usable === undefined ? undefined : "sample/s",
     metrics: readMetrics([
@@ -358,21 +244,7 @@ function readFairseq(body: string): FormatReading | undefined {
   const match = /^(?:(?:INFO \| )?train_inner \| )?epoch \d+: +(\d+) \/ (\d+) (loss=.*)$/.exec(body.trimEnd());
   if (match === null) return undefined;
   const pairs = pairsOf((match[3] ?? "").split(", "), "=", fairseqNames);
-  return step(match[1], { total: Number(match[2]), metrics: readMetrics(pairs) });
-}
-
-function readMmengine(body: string): FormatReading | undefined {
-  const match = /^(?:Epoch\(train\) +\[\d+\]|Iter\(train\) +)\[ *(\d+)\/(\d+)\] +(.*)$/.exec(body.trimEnd());
-  if (match === null) return undefined;
-  const [, done, total, rest = ""] = match;
-  const eta = /(?:^| )eta: (\S+(?: days?, \S+)?)/.exec(rest)?.[1];
-  return present({
-    done: Number(done),
-    total: Number(total),
-    unit: "it",
-    eta_s: eta === undefined ? undefined : parseDuration(eta),
-    metrics: readMetrics(colonPairs(rest, { time: "step_time_s" }).filter(([name]) => name !== "eta")),
-  });
+  return stepReading(match[1], { total: Number(match[2]), metrics: readMetrics(pairs) });
 }
 
 /** `name: value` parts, cut at the last sign, because names may hold one. */
@@ -387,14 +259,4 @@ function pairsOf(
     const name = part.slice(0, cut).trim();
     return [[names[name] ?? name, part.slice(cut + 1).trim()]];
   });
-}
-
-/** `lr: 2.5e-04  time: 0.39  loss: 5.9 (6.1)`: names and first values. */
-function colonPairs(text: string, names: Readonly<Record<string, string>>): Pairs {
-  return [...text.matchAll(/(?:^| )([A-Za-z_][\w/]{0,40}): ([^\s(]{1,40})/g)].map(
-    (match): readonly [string, string] => {
-      const name = match[1] ?? "";
-      return [names[name] ?? name, match[2] ?? ""];
-    },
-  );
 }

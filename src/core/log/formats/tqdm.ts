@@ -44,21 +44,18 @@ export const tqdmFormats: readonly ProgressFormat[] = [
 ];
 
 function readBar(body: string, memory: FormatMemory): FormatReading | undefined {
-  const bracket = body.indexOf(":");
-  if (bracket < 0 || !body.includes(" [") || !body.includes("]")) return undefined;
+  if (!body.includes(" [")) return undefined;
   const match = meter.exec(body);
-  const groups = match?.groups;
-  if (match === null || groups === undefined) return undefined;
-  const before = body.slice(0, match.index);
-  const label = labelOf(before);
+  if (match?.groups === undefined) return undefined;
+  const label = labelOf(body.slice(0, match.index));
   const rest = body.slice(match.index + match[0].length);
   if (label === undefined || /^["'`]/.test(rest)) return undefined;
-  const counted = readCounts(groups);
+  const counted = readCounts(match.groups);
   if (counted === undefined) return undefined;
   if (label.startsWith("Fetching ")) memory.fetching = true;
   return present({
     ...counted,
-    ...readPostfix(groups["postfix"] ?? ""),
+    ...readPostfix(match.groups["postfix"] ?? ""),
     label: label === "" ? undefined : label,
     role: isAuxiliary(label, counted.unit, memory) ? "aux" : undefined,
     rest: rest.trim() === "" ? undefined : rest,
@@ -85,26 +82,34 @@ function isAuxiliary(label: string, unit: string | undefined, memory: FormatMemo
 type Groups = Readonly<Record<string, string | undefined>>;
 
 function readCounts(groups: Groups): FormatReading | undefined {
-  const unitText = (groups["unit"] ?? "").trim();
-  const inverted = unitText === "s" || /^[mu]s$/.test(unitText);
-  const printed = inverted ? (groups["per"] ?? "") : unitText;
-  if (!inverted && groups["per"] !== "s") return undefined;
+  const { done = "", total, left, elapsed = "", unit: unitText = "", per = "" } = groups;
+  const time = unitText.trim();
+  const inverted = /^[mu]?s$/.test(time);
+  if (!inverted && per !== "s") return undefined;
+  const printed = inverted ? per : time;
   const base = printed.endsWith("iB") ? 1024 : 1000;
-  const scale = groups["scale"] ?? "";
-  const number = groups["rate"] === "?" ? undefined : parseCount(`${groups["rate"] ?? ""}${scale}`, base);
-  const rate = number === undefined ? undefined : inverted ? invert(number, unitText) : number;
   const unit = unitName(printed);
-  const left = groups["left"];
-  const total = groups["total"];
+  const rate = readRate(groups, inverted ? time : "", base);
   return present({
-    done: parseCount(groups["done"] ?? "", base),
-    total: total === undefined || total === "?" ? undefined : parseCount(total, base),
+    done: parseCount(done, base),
+    total: known(total, (text) => parseCount(text, base)),
     unit,
     rate,
     rate_unit: rate === undefined ? undefined : `${unit}/s`,
-    elapsed_s: parseDuration(groups["elapsed"] ?? ""),
-    eta_s: left === undefined || left === "?" ? undefined : parseDuration(left),
+    elapsed_s: parseDuration(elapsed),
+    eta_s: known(left, parseDuration),
   });
+}
+
+/** Reads what is printed; `?` is not known yet. */
+function known(text: string | undefined, read: (text: string) => number | undefined): number | undefined {
+  return text === undefined || text === "?" ? undefined : read(text);
+}
+
+/** The rate in units a second; `time` is set when it is printed as time for a unit. */
+function readRate({ rate, scale = "" }: Groups, time: string, base: number): number | undefined {
+  const number = known(rate, (text) => parseCount(`${text}${scale}`, base));
+  return number === undefined || time === "" ? number : invert(number, time);
 }
 
 function invert(value: number, unit: string): number | undefined {

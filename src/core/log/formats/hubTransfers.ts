@@ -1,0 +1,134 @@
+import { bytes, seconds, size } from "./byteFields";
+import { present, type FormatReading, type ProgressFormat } from "./format";
+
+const quantity = String.raw`\d[\d.]*`;
+
+/** Clones, hubs, object stores, registries. git, aws and rclone count in 1024, the hub and docker in 1000. */
+export const hubFormats: readonly ProgressFormat[] = [
+  {
+    // git 2.x: `Receiving objects:  43% (1401/3258), 14.02 MiB | 4.81 MiB/s`; phases follow each other
+    key: "git",
+    trigger: "% (",
+    read: ({ body }) => readGit(body),
+  },
+  {
+    // aws s3: `Completed 1.2 GiB/4.5 GiB (120.5 MiB/s) with 3 file(s) remaining`; `~` while it still lists
+    key: "aws-s3",
+    trigger: "Completed ",
+    read: ({ body }) => {
+      const match =
+        /^Completed ([\d.]+ [KMGT]?i?B|[\d.]+ Bytes)\/~?([\d.]+ [KMGT]?i?B|[\d.]+ Bytes) \(([\d.]+ [KMGT]?i?B|[\d.]+ Bytes)\/s\) with ~?(\d+) file\(s\) remaining/.exec(
+          body,
+        );
+      if (match === null) return undefined;
+      const plain = (text: string | undefined): number | undefined => size(text?.replace(" Bytes", "B"));
+      return bytes({
+        done: plain(match[1]),
+        total: plain(match[2]),
+        rate: plain(match[3]),
+        metrics: { files_left: Number(match[4]) },
+      });
+    },
+  },
+  {
+    // rclone 1.5x+: `Transferred:   	   12.345 GiB / 53.400 GiB, 23%, 95.412 MiB/s, ETA 7m20s`
+    key: "rclone",
+    trigger: "Transferred:",
+    read: ({ body }) => {
+      const match =
+        /^ *Transferred:\s+([\d.]+ ?[KMGT]?i?B) \/ ([\d.]+ ?[KMGT]?i?B), (\d+)%, ([\d.]+ ?[KMGT]?i?B)\/s(?:, ETA (\S+))?/.exec(
+          body,
+        );
+      if (match === null) return undefined;
+      const [, done, total, percent, rate, eta] = match;
+      return bytes({
+        done: size(done),
+        total: size(total),
+        rate: size(rate),
+        eta: seconds(eta),
+        metrics: { percent: Number(percent) },
+      });
+    },
+  },
+  {
+    // huggingface_hub 1.x with xet: `Reconstructing (incomplete total...):  23%|██▎  | 12.3GB / 53.4GB, 93.5MB/s`
+    key: "hf-xet",
+    trigger: "B/s",
+    read: ({ body }) => {
+      const match = new RegExp(
+        `^([^|"{]{1,120}?): +(?:\\d{1,3}%)?\\|[^|]{0,200}\\| *(${quantity}[kKMGT]?B)(?: / (${quantity}[kKMGT]?B))?, +(?:(${quantity}[kKMGT]?B)/s|\\?+B/s)\\s*$`,
+        "u",
+      ).exec(body);
+      if (match === null) return undefined;
+      return {
+        ...bytes({ done: size(match[2], 1000), total: size(match[3], 1000), rate: size(match[4], 1000) }),
+        ...present({ label: match[1]?.trim() }),
+      };
+    },
+  },
+  {
+    // hf upload-large-folder: `Files:   hashed 40/128 (…) | pre-uploaded: 6/126 (…) | committed: 0/128 (…)`; committed is the goal
+    key: "hf-upload",
+    trigger: "| committed: ",
+    read: ({ body }) => {
+      const match = /^Files: +hashed \d+\/\d+ .{0,200}\| committed: (\d+)\/(\d+) /.exec(body);
+      return match === null ? undefined : { done: Number(match[1]), total: Number(match[2]), unit: "file" };
+    },
+  },
+  {
+    // docker pull, one line a layer: `a2318d6c47ec: Downloading [===>    ]  1.074GB/5.369GB`
+    key: "docker-pull",
+    trigger: "Downloading [",
+    read: ({ body }) => {
+      const match = /^([\da-f]{12}): Downloading \[[=> ]{0,80}\] +([\d.]+[kKMGT]?B)\/([\d.]+[kKMGT]?B)\s*$/.exec(body);
+      return match === null
+        ? undefined
+        : {
+            ...bytes({ done: size(match[2], 1000), total: size(match[3], 1000) }),
+            ...present({ label: match[1] }),
+            role: "aux",
+          };
+    },
+  },
+  {
+    // pip and rich: `━━━━━ 377.5/906.4 MB 25.3 MB/s eta 0:00:21`; one unit for both numbers
+    key: "pip",
+    trigger: " eta ",
+    read: ({ body }) => {
+      const match =
+        /^ *[━╸╺╍ -]{2,200} ?([\d.]+)\/([\d.]+) ([kKMGT]?B) ([\d.]+ [kKMGT]?B)\/s eta (\d+:\d\d:\d\d|-:--:--)\s*$/u.exec(
+          body,
+        );
+      if (match === null) return undefined;
+      const [, done = "", total = "", unit = "", rate, eta] = match;
+      return {
+        ...bytes({
+          done: size(done + unit, 1000),
+          total: size(total + unit, 1000),
+          rate: size(rate, 1000),
+          eta: seconds(eta),
+        }),
+        role: "aux",
+      };
+    },
+  },
+];
+
+function readGit(body: string): FormatReading | undefined {
+  const match =
+    /^(?:remote: )?(Enumerating|Counting|Compressing|Receiving|Resolving|Writing|Updating|Filtering|Unpacking|Checking out|Downloading LFS|Uploading LFS) (objects|deltas|files|content|LFS objects): +(\d{1,3})% \((\d+)\/(\d+)\)(?:, [\d.]+ [KMG]?i?B)?(?:(?: \||,) ([\d.]+ [KMG]?i?B)\/s)?(?:, done\.)?\s*$/.exec(
+      body,
+    );
+  if (match === null) return undefined;
+  const [, phase = "", what, percent, done, total, rate] = match;
+  const perSecond = size(rate);
+  return present({
+    done: Number(done),
+    total: Number(total),
+    unit: what === "content" || what === "files" ? "file" : "object",
+    rate: perSecond,
+    rate_unit: perSecond === undefined ? undefined : "B/s",
+    metrics: { percent: Number(percent) },
+    role: /^(?:Receiving|Filtering|Writing|Downloading|Uploading)/.test(phase) ? undefined : "aux",
+  });
+}
