@@ -37,6 +37,12 @@ export class Ssh2Channel implements Channel {
     // An `error` without a listener would end the whole extension host. What it means arrives as `close`.
     stream.on("error", () => undefined);
     stream.stderr.on("error", () => undefined);
+    // An end that nobody reads up to is no end to a stream: without this `exit` would wait for a reader of nothing.
+    for (const output of [stream, stream.stderr]) {
+      output.on("readable", () => {
+        if (output.readableLength === 0) output.read(0);
+      });
+    }
     stream.on("exit", (code: number | null, signal?: string) => {
       if (code !== null) this.#status = { kind: "code", code };
       else if (signal !== undefined) this.#status = { kind: "signal", signal };
@@ -116,6 +122,7 @@ export class Ssh2Channel implements Channel {
  * next tick that nobody listens to for data.
  */
 function throwAway(stream: Readable): void {
+  stream.removeAllListeners("readable");
   stream.on("data", () => undefined);
   stream.resume();
 }

@@ -35,6 +35,7 @@ export class Ssh2Transport implements Transport {
   readonly #gone = new AbortController();
   #opening = 0;
   #bytes = 0;
+  #lastClosed = Number.NEGATIVE_INFINITY;
 
   constructor(client: Client, options: Ssh2TransportOptions) {
     this.label = options.label;
@@ -60,12 +61,13 @@ export class Ssh2Transport implements Transport {
     signal?.throwIfAborted();
     await this.#turn(signal);
     try {
-      const channel = new Ssh2Channel(await this.#openInTime(command, signal), {
+      const channel = new Ssh2Channel(await this.#openPatiently(command, signal), {
         counted: (bytes) => {
           this.#count(bytes);
         },
         closed: (closed) => {
           this.#channels.delete(closed);
+          this.#lastClosed = this.#options.clock.now();
           this.#waiting.shift()?.();
         },
       });
@@ -119,6 +121,21 @@ export class Ssh2Transport implements Transport {
     this.#opening++;
   }
 
+  /**
+   * sshd counts a session until it has tidied up after the channel's close, and refuses what arrives in the same
+   * breath. So one refusal right after a close is tried again, once and not at once; any other stands.
+   */
+  async #openPatiently(command: string, signal: AbortSignal | undefined): Promise<ClientChannel> {
+    try {
+      return await this.#openInTime(command, signal);
+    } catch (error) {
+      const { clock } = this.#options;
+      if (!isChannelRefusal(error) || clock.now() - this.#lastClosed > 1000) throw error;
+      await clock.sleep(250, signal);
+      return this.#openInTime(command, signal);
+    }
+  }
+
   /** A half-open link never answers: the wait is bounded, and then the whole link is given up. */
   async #openInTime(command: string, signal: AbortSignal | undefined): Promise<ClientChannel> {
     const over = new AbortController();
@@ -159,7 +176,7 @@ export class Ssh2Transport implements Transport {
 
   #refusal(error: unknown): ExpectedError {
     const message = messageOf(error);
-    if (!message.includes("Channel open failure")) {
+    if (!isRefusedOpen(error)) {
       return new ExpectedError(`${this.label} did not run the command: ${message}.`, { cause: error });
     }
     const open = this.#channels.size;
@@ -207,6 +224,14 @@ export class Ssh2Transport implements Transport {
       for (const channel of [...this.#channels]) channel.finish();
     });
   }
+}
+
+function isRefusedOpen(error: unknown): boolean {
+  return messageOf(error).includes("Channel open failure");
+}
+
+function isChannelRefusal(error: unknown): boolean {
+  return error instanceof Error && isRefusedOpen(error.cause);
 }
 
 function abandon(stream: ClientChannel): void {

@@ -81,7 +81,7 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
 
 /** An unencrypted key pair at `file` and `file.pub`, or an encrypted one. */
 export function makeKey(file: string, passphrase = "", type = "ed25519"): void {
-  execFileSync("ssh-keygen", ["-q", "-t", type, "-N", passphrase, "-C", "test@client", "-f", file], { input: "y\n" });
+  execFileSync("ssh-keygen", ["-q", "-t", type, "-N", passphrase, "-C", "test@client", "-f", file]);
 }
 
 async function freePort(): Promise<number> {
@@ -92,9 +92,9 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** In the foreground and in a process group of its own, so that its sessions can be ended with it. */
+/** In the foreground, so that it can be ended by its process. */
 function listen(binary: string, config: string): Promise<ChildProcess> {
-  const child = spawn(binary, ["-D", "-e", "-f", config], { detached: true, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(binary, ["-D", "-e", "-f", config], { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   return new Promise((resolve, reject) => {
     child.stderr.on("data", (chunk: Buffer) => {
@@ -111,6 +111,17 @@ function listen(binary: string, config: string): Promise<ChildProcess> {
 async function end(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((resolve) => child.once("exit", resolve));
-  process.kill(-child.pid, "SIGTERM");
+  // Sessions have process groups of their own and would outlive the server.
+  const sessions = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")
+    .split(" ")
+    .filter((pid) => pid.trim() !== "");
+  child.kill("SIGTERM");
+  for (const pid of sessions) {
+    try {
+      process.kill(Number(pid), "SIGTERM");
+    } catch {
+      // It ended by itself.
+    }
+  }
   await gone;
 }
