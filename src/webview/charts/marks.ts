@@ -19,7 +19,7 @@ function drawMarks(chart: Chart, marks: readonly ChartMark[], theme: Theme): voi
   ctx.save();
   ctx.font = `10px ${theme.font}`;
   ctx.textBaseline = "bottom";
-  let free = chartArea.left;
+  let free = chartArea.left - 4;
   for (const mark of marks) {
     const x = axis.getPixelForValue(mark.at);
     if (x < chartArea.left || x > chartArea.right) continue;
