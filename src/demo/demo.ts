@@ -53,7 +53,7 @@ export async function createDemo(options: DemoOptions): Promise<DemoSession> {
   return {
     folder,
     sessionFile,
-    connector: onlyDemoHost(host.connector),
+    connector: onlyDemoHost(host.connector, ended.signal),
     mode,
     start: () => begin(options, places, host, ended.signal),
     dispose: () => {
@@ -78,11 +78,12 @@ async function begin(options: DemoOptions, places: DemoPlaces, host: DemoHost, e
   }
 }
 
-/** An edited session file must not make the demo reach for other machines. */
-function onlyDemoHost(connector: HostConnector): HostConnector {
+/** An edited session file must not make the demo reach for other machines. Once it has ended, a retry is of no use. */
+function onlyDemoHost(connector: HostConnector, ended: AbortSignal): HostConnector {
   return {
     connect: async (definition, interactive, signal) => {
       const { address } = definition;
+      if (ended.aborted) throw new ConnectError("unsupported", "The demo has ended.");
       if (address.kind !== "alias" || address.alias !== hostName)
         throw new ConnectError("unsupported", `The demo has one host, ${hostName}; it connects to no other.`);
       return connector.connect(definition, interactive, signal);

@@ -202,7 +202,7 @@ for (const mode of modes) {
     opened.demo.dispose();
     assert.notEqual(await lost, "");
     await assert.rejects(ops.records(session));
-    await assert.rejects(connect(opened));
+    await assert.rejects(connect(opened), /has ended/);
     if (mode === "ssh") await until(() => Promise.resolve(processesOf(ops.identity.home).length === 0));
   });
 
