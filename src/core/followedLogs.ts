@@ -47,6 +47,12 @@ export class FollowedLog implements RemoteLogText {
     this.#changed();
   }
 
+  /** A run has begun in what is shown; the lines before it are history. */
+  setRunStart(offset: number): void {
+    this.#runStart = offset;
+    this.#changed();
+  }
+
   push(bytes: Uint8Array): void {
     this.#text.push(bytes);
     this.#changed();

@@ -1,5 +1,5 @@
 import { messageOf } from "./errors";
-import { isAborted } from "./lifecycle";
+import { branch, isAborted } from "./lifecycle";
 import { LogFollowers } from "./logFollowers";
 import type { MonitorContext } from "./monitorContext";
 import type { HostOps, RunRecord } from "./ports";
@@ -45,20 +45,20 @@ export class HostWatch {
 
   /** Watches until aborted. Trouble with one part is logged and tried again; it never ends the others. */
   async run(ops: HostOps, signal: AbortSignal): Promise<void> {
-    const link = { ops, signal };
     this.#followers.newLink();
     await Promise.all([
-      this.#keep("run records", link, () => this.#watchRecords(link)),
-      this.#keep("GPUs", link, () => this.#watchGpus(link)),
-      this.#keep("members", link, () => this.#watchMembers(link)),
+      this.#keep("run records", signal, (own) => this.#watchRecords({ ops, signal: own })),
+      this.#keep("GPUs", signal, (own) => this.#watchGpus({ ops, signal: own })),
+      this.#keep("members", signal, (own) => this.#watchMembers({ ops, signal: own })),
     ]);
   }
 
-  async #keep(what: string, { signal }: Link, task: () => Promise<void>): Promise<void> {
+  async #keep(what: string, until: AbortSignal, task: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { clock, logger } = this.#context;
+    const signal = branch(until);
     while (!signal.aborted) {
       try {
-        await task();
+        await task(branch(signal));
       } catch (error) {
         if (!isAborted(signal)) logger.warn(`${this.#host}: ${what}: ${messageOf(error)}`);
       }
@@ -98,7 +98,7 @@ export class HostWatch {
     const { clock } = this.#context;
     const ref = { stage: record.stage, member: record.member };
     this.#once(`end ${record.run}`, async () => {
-      await clock.sleep(lastWordsMs, link.signal);
+      await clock.sleep(lastWordsMs, branch(link.signal));
       this.#followers.finish(ref, record.run);
       this.#apply({ type: "tick", at: clock.now() });
     });

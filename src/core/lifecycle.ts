@@ -68,3 +68,8 @@ function rethrowLater(error: unknown): void {
 export function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }
+
+/** A signal of its own that aborts with the given one, so that the listeners of many tasks do not pile up on one. */
+export function branch(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal]);
+}

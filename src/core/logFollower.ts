@@ -11,6 +11,9 @@ const firstLookBytes = 4 * 1024 * 1024;
 /** The unfinished line (a bar that is being redrawn) is looked at no more often than this. */
 const peekEveryMs = 500;
 
+/** What was read last is kept, so that a run that begins now finds its first lines already here. */
+const recentBytes = 512 * 1024;
+
 /** What a follower reads and whom it tells. */
 export interface LogFollowerOptions {
   readonly ref: MemberRef;
@@ -29,6 +32,8 @@ export interface LogFollowerOptions {
  */
 export class LogFollower {
   readonly options: LogFollowerOptions;
+  #run: RunRecord | undefined;
+  #recent: { readonly offset: number; readonly data: Uint8Array }[] = [];
   #reader: LogReader | undefined;
   #position: LogPosition | undefined;
   /** First byte of what counts for the run; 0 once the log was cut. */
@@ -43,7 +48,13 @@ export class LogFollower {
 
   constructor(options: LogFollowerOptions) {
     this.options = options;
+    this.#run = options.run;
     this.#runStart = options.run?.log.start.offset ?? 0;
+  }
+
+  /** The run whose log it is. */
+  get run(): RunRecord | undefined {
+    return this.#run;
   }
 
   /** When the log last grew, our clock; 0 before anything was seen. */
@@ -65,6 +76,28 @@ export class LogFollower {
     } finally {
       this.options.log.setFollowing(false);
     }
+  }
+
+  /**
+   * Goes on for a run that has begun in the log that is being followed: what it has written is told anew, what was
+   * written before is history. False where its beginning is no longer at hand; then somebody must read it again.
+   */
+  adopt(run: RunRecord): boolean {
+    const { start } = run.log;
+    const at = this.#position;
+    const kept = this.#recent[0]?.offset ?? at?.offset ?? 0;
+    if (!this.#caughtUp || at?.inode !== start.inode || start.offset < kept) return false;
+    this.#run = run;
+    this.#runStart = start.offset;
+    this.#midLine = false;
+    this.#reader = new LogReader({ offset: start.offset, ...this.#hint() });
+    this.options.log.setRunStart(start.offset);
+    this.#tellGrowth();
+    for (const { offset, data } of this.#recent) {
+      const own = this.#countedPart(offset, data);
+      if (own.length > 0) this.#emit(this.#reader.push(own));
+    }
+    return true;
   }
 
   /** The job has ended: what its unfinished last line says counts now. */
@@ -104,7 +137,7 @@ export class LogFollower {
   #open(position: LogPosition): void {
     const known = this.#position;
     const resumed = known?.inode === position.inode && known.offset === position.offset;
-    const ofRun = this.options.run?.log.start;
+    const ofRun = this.#run?.log.start;
     // A log that was replaced since the run began holds nothing but lines of that run.
     if (ofRun && ofRun.inode !== position.inode) this.#runStart = 0;
     if (!resumed) this.#start(position);
@@ -114,17 +147,18 @@ export class LogFollower {
   }
 
   #start(position: LogPosition): void {
-    const { hint, log } = this.options;
     this.#position = position;
-    this.#reader = new LogReader({ offset: Math.max(position.offset, this.#runStart), ...(hint ? { hint } : {}) });
+    this.#reader = new LogReader({ offset: Math.max(position.offset, this.#runStart), ...this.#hint() });
     this.#midLine = position.offset > this.#runStart;
-    log.reset(position.offset, this.#runStart);
+    this.#recent = [];
+    this.options.log.reset(position.offset, this.#runStart);
   }
 
   #read(offset: number, data: Uint8Array): void {
     const { log, clock } = this.options;
     if (this.#position) this.#position = { ...this.#position, offset: offset + data.length };
     log.push(data);
+    this.#keep(offset, data);
     const counted = this.#countedPart(offset, data);
     if (this.#caughtUp) this.#grewAt = clock.now();
     if (counted.length > 0 && this.#reader) this.#emit(this.#reader.push(counted));
@@ -139,10 +173,20 @@ export class LogFollower {
     const end = own.findIndex((byte) => byte === 10 || byte === 13);
     if (end < 0) return own.subarray(own.length);
     this.#midLine = false;
-    const { hint } = this.options;
     const start = offset + (data.length - own.length) + end + 1;
-    this.#reader = new LogReader({ offset: start, ...(hint ? { hint } : {}) });
+    this.#reader = new LogReader({ offset: start, ...this.#hint() });
     return own.subarray(end + 1);
+  }
+
+  #keep(offset: number, data: Uint8Array): void {
+    this.#recent.push({ offset, data });
+    const end = offset + data.length;
+    while (this.#recent.length > 1 && end - (this.#recent[1]?.offset ?? end) > recentBytes) this.#recent.shift();
+  }
+
+  #hint(): { readonly hint?: ProgressHint } {
+    const { hint } = this.options;
+    return hint ? { hint } : {};
   }
 
   #emit(readings: readonly Reading[]): void {

@@ -1,5 +1,5 @@
 import { isExpected, messageOf } from "./errors";
-import { isAborted } from "./lifecycle";
+import { branch, isAborted } from "./lifecycle";
 import { LogFollower } from "./logFollower";
 import type { MonitorContext } from "./monitorContext";
 import type { HostOps } from "./ports";
@@ -42,7 +42,7 @@ export class LogFollowers {
   /** The run has ended: what the unfinished last line of its log says counts now. */
   finish(ref: MemberRef, run: string): void {
     const follower = this.#followed.get(keyOf(ref))?.follower;
-    if (follower?.options.run?.run === run) follower.finish();
+    if (follower?.run?.run === run) follower.finish();
   }
 
   /** Since when a log that was read to its end has not grown, our clock; undefined before that. */
@@ -56,11 +56,11 @@ export class LogFollowers {
     if (!log) return;
     const key = keyOf(one.ref);
     const known = this.#followed.get(key);
-    const options = known?.follower.options;
-    const same = options?.path === log.path && options.run?.run === run?.run;
-    if (same && known?.stop) return;
+    const samePath = known?.follower.options.path === log.path;
+    const same = samePath && (known.follower.run?.run === run?.run || (run !== undefined && known.follower.adopt(run)));
+    if (same && known.stop) return;
     known?.stop?.abort();
-    const follower = same && known ? known.follower : this.#newFollower(one, log.path);
+    const follower = same ? known.follower : this.#newFollower(one, log.path);
     const stop = new AbortController();
     this.#followed.set(key, { follower, stop });
     void this.#keepFollowing(follower, ops, AbortSignal.any([signal, stop.signal]));
@@ -86,7 +86,7 @@ export class LogFollowers {
     const { ref, path } = follower.options;
     while (!signal.aborted) {
       try {
-        await follower.follow(ops, signal);
+        await follower.follow(ops, branch(signal));
       } catch (error) {
         if (isAborted(signal)) return;
         logger.warn(`${this.#host}: ${path}: ${messageOf(error)}`);

@@ -33,7 +33,11 @@ const prefixRules: readonly PrefixRule[] = [
   // torchrun --tee, PyTorch's rank prefix: `[rank0]:`, `[default0]:`
   { pattern: /\[(?<source>(?:rank|default|worker|node)_?\d+)\]: ?/y, label: true },
   // Ray actors, vLLM processes: `(APIServer pid=1) `, `(TaskRunner pid=40881, ip=10.0.0.1) `, `(raylet) `
-  { pattern: /\((?<source>(?:[A-Za-z][\w.-]*(?: [A-Za-z]\w*)?,? ?)?(?:\w+=[\w.:-]+(?:, )?){1,5})\) ?/y, label: true },
+  {
+    pattern:
+      /\((?<source>(?:[A-Za-z][\w.-]{0,60}(?: [A-Za-z]\w{0,30})?,? ?)?(?:\w{1,30}=[\w.:-]{1,80}(?:, )?){1,5})\) ?/y,
+    label: true,
+  },
   { pattern: /\((?<source>raylet|autoscaler|gcs_server)(?:[ ,][^)]{0,80})?\) ?/y, label: true },
   // docker compose: `vllm-1  | `
   { pattern: /(?<source>[A-Za-z][\w.-]{0,60}[-_]\d{1,4})\s{1,20}\| ?/y, label: true },

@@ -2,8 +2,12 @@
 
 const powers: Readonly<Record<string, number>> = { k: 1, K: 1, M: 2, G: 3, T: 4, P: 5 };
 
+/** Characters of the longest text that can be a number. */
+const longestNumber = 60;
+
 /** `40.1G`, `1,875`, `512` → number. `base` is what a `k` of this tool means. */
 export function parseCount(text: string, base = 1000): number | undefined {
+  if (text.length > longestNumber) return undefined;
   const match = /^(-?[\d,]*\.?\d+(?:[eE][+-]?\d+)?)\s?([kKMGTP]?)(i?)B?$/.exec(text.trim());
   if (match === null) return undefined;
   const value = Number((match[1] ?? "").replaceAll(",", ""));
@@ -13,6 +17,7 @@ export function parseCount(text: string, base = 1000): number | undefined {
 
 /** A plain number, `nan` kept as news; `inf`, `N/A` and all else are no number. */
 export function parseMetric(text: string): number | "nan" | undefined {
+  if (text.length > longestNumber) return undefined;
   const bare = text
     .trim()
     .replace(/^np\.\w+\((.*)\)$/, "$1")

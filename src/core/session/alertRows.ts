@@ -51,7 +51,7 @@ function remedyRow(id: string, node: TreeNode, remedy: string): Row {
 }
 
 /** What commands get for an alert: the member if the stage has several. */
-export function alertNode(session: Session, alert: Alert): TreeNode {
+function alertNode(session: Session, alert: Alert): TreeNode {
   if (session.services.has(alert.stage)) return { kind: "service", session: session.id, service: alert.stage };
   const many = (session.stages.get(alert.stage)?.members.length ?? 0) > 1;
   return { kind: "stage", session: session.id, stage: alert.stage, ...(many && { member: alert.member }) };

@@ -189,9 +189,9 @@ function settleStage(stage: Stage, session: Session, states: ReadonlyMap<string,
   const place = { host: stage.definition.host, stage: stage.definition, needs, now };
   const members = stage.members.map((member) => judged(member, session, place));
   const unchanged = members.every((member, i) => member === stage.members[i]);
-  if (unchanged && members.some((member) => member.state === stage.state)) return stage;
-  const worst = gravestMember(members);
   const eta = slowest(members);
+  if (unchanged && eta === stage.eta && members.some((member) => member.state === stage.state)) return stage;
+  const worst = gravestMember(members);
   return {
     definition: stage.definition,
     members: unchanged ? stage.members : members,

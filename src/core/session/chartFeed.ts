@@ -5,7 +5,7 @@ import { IntervalMean } from "./intervalMean";
 import type { MetricSeries } from "./series";
 
 /** Samples of one line, to be drawn. */
-export interface FedLine extends ThinSamples {
+interface FedLine extends ThinSamples {
   readonly key: string;
 }
 

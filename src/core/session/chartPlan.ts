@@ -17,7 +17,7 @@ export interface PlannedLine {
 }
 
 /** A chart with its lines; charts without lines are not planned. */
-export interface PlannedChart {
+interface PlannedChart {
   readonly id: string;
   readonly title: string;
   readonly about: string;

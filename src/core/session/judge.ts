@@ -7,6 +7,8 @@ import { stalledSince } from "./stall";
 
 /** How long a log may be behind the record of the end before the exit status alone has to do as a cause. */
 const lastWordsMs = 1500;
+/** The same for a log that was not read to its end yet. */
+const unreadLogMs = 6000;
 
 /** What a member's state is judged from, besides the member itself. */
 export interface Circumstances {
@@ -96,7 +98,8 @@ function judgeEnd(
   if (!success) {
     if (failure) return failedBy(failure);
     // The record of the end may be here before the last words of the log, which know the cause.
-    if (around.now - (member.endSeenAt ?? 0) < lastWordsMs) return { kind: "running" };
+    const patience = member.log?.state === "following" ? lastWordsMs : unreadLogMs;
+    if (around.now - (member.endSeenAt ?? 0) < patience) return { kind: "running" };
     return { kind: "failed", ...exitMeaning(exit) };
   }
   if (around.stage?.doneWhen) return judgeOutputs(member.outputs, failure);

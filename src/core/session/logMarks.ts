@@ -3,7 +3,7 @@ import type { Session } from "./model";
 import type { LogRef, RemoteLogText } from "./remoteLogs";
 
 /** A line of a shown log that tells a failure. */
-export interface LogMark {
+interface LogMark {
   /** 0-based line of the shown text. */
   readonly line: number;
   readonly failure: FailureReading;

@@ -24,7 +24,7 @@ export interface Row {
 }
 
 /** A row without what follows from the rest. */
-export type RowDraft = Omit<Row, "id" | "spoken" | "children"> & {
+type RowDraft = Omit<Row, "id" | "spoken" | "children"> & {
   readonly id?: string;
   readonly children?: readonly Row[];
 };
@@ -48,7 +48,7 @@ function shortened(text: string): string {
 }
 
 /** What a view must draw anew: all of it, or the given rows and what is below them. */
-export type RowChanges = "all" | readonly Row[];
+type RowChanges = "all" | readonly Row[];
 
 /** The topmost rows that differ in what is drawn of them or in which children they have. Rows go by id. */
 export function changedRows(before: readonly Row[], after: readonly Row[]): RowChanges {

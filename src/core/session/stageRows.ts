@@ -12,7 +12,7 @@ import {
   stateLook,
   stateText,
 } from "./stateWords";
-import { amount, clockTime, finishRange, finishTime, list } from "./words";
+import { age, amount, clockTime, finishRange, finishTime, list } from "./words";
 
 /*
  * The Stages view: session → host → stage or service → members.
@@ -49,7 +49,7 @@ function sessionOrigin(id: string): "file" | "watch" | "demo" {
 }
 
 /** How the pipeline stands as a whole: failures first, then its end. */
-export function sessionText(session: Session, now: number): string {
+function sessionText(session: Session, now: number): string {
   const stages = [...session.stages.values()];
   const failed = stages.filter((stage) => stage.state.kind === "failed").length;
   const allFinished = stages.length > 0 && stages.every((stage) => isFinished(stage.state));
@@ -128,7 +128,7 @@ function hostTooltip(host: RemoteHost, now: number): string {
     `**${escapeMarkdown(host.definition.name)}** · ${escapeMarkdown(connectionText(connection, now))}`,
     identity && escapeMarkdown(`${identity.user} on ${identity.hostname}`),
     message && escapeMarkdown(message),
-    seenAt === undefined || connection.kind === "connected" ? undefined : `Last seen ${clockTime(seenAt, now)}`,
+    seenAt === undefined || connection.kind === "connected" ? undefined : `Last seen ${clockTime(seenAt, now)}, ${age(seenAt, now)}`,
   );
 }
 

@@ -7,7 +7,7 @@ import { bytes, clockTime, count, duration, finishRange, list, progressParts, co
 const quickEndMs = 120_000;
 
 /** The word for a state, also the word in a row's `contextValue`. */
-export type StateWord =
+type StateWord =
   | "waiting"
   | "blocked"
   | "watching"
@@ -24,7 +24,7 @@ export type StateWord =
   | "unknown";
 
 /** How a state looks beside its words: a codicon, and a theme colour where it helps. */
-export interface StateLook {
+interface StateLook {
   readonly word: StateWord;
   readonly icon: string;
   readonly color?: string;
@@ -53,7 +53,7 @@ export function stateLook(state: StageState): StateLook {
 }
 
 /** What of a member its words are made of. */
-export type MemberFacts = Pick<Member, "since" | "run" | "progress" | "eta" | "log" | "failures">;
+type MemberFacts = Pick<Member, "since" | "run" | "progress" | "eta" | "log" | "failures">;
 
 /** One line that says what a member is doing: state, evidence, finish. `now`: ms since 1970. */
 export function stateText(state: StageState, facts: MemberFacts, now: number): string {

@@ -107,10 +107,10 @@ export const stepFormats: readonly ProgressFormat[] = [
     key: "torchtune",
     trigger: "Step ",
     read: ({ body }) => {
-      const match = /^Step (\d+) \| ((?:[\w/]+:\S+ ?)+)\s*$/.exec(body);
-      return match === null
-        ? undefined
-        : stepReading(match[1], { metrics: readMetrics(pairsOf((match[2] ?? "").trim().split(" "), ":")) });
+      const match = /^Step (\d+) \| (\w\S{0,60}:\S.{0,4000})$/.exec(body.trimEnd());
+      const parts = (match?.[2] ?? "").split(" ");
+      if (match === null || !parts.every((part) => part.includes(":"))) return undefined;
+      return stepReading(match[1], { metrics: readMetrics(pairsOf(parts, ":")) });
     },
   },
   {

@@ -9,12 +9,12 @@ import { readMetrics } from "./metricNames";
  */
 const meter = new RegExp(
   [
-    String.raw`(?<done>\d[\d.]*[kKMGTP]?)`,
-    String.raw`(?:\/(?<total>\d[\d.]*[kKMGTP]?|\?))?`,
+    String.raw`(?<done>\d[\d.]{0,20}[kKMGTP]?)`,
+    String.raw`(?:\/(?<total>\d[\d.]{0,20}[kKMGTP]?|\?))?`,
     String.raw`(?<glued>[A-Za-z][\w ]{0,15})? `,
-    String.raw`\[(?<elapsed>(?:\d+ days?, )?\d+:\d\d(?::\d\d)?)`,
-    String.raw`(?:<(?<left>(?:\d+ days?, )?\d+:\d\d(?::\d\d)?|\?))?,`,
-    String.raw` {1,9}(?<rate>\?|\d[\d.]*(?:e[+-]?\d+)?)(?<scale>[kKMGTP]?)(?<unit> ?[^\s,\]\d/][^\s,\]/]{0,19})\/(?<per>[^\s,\]]{1,20})`,
+    String.raw`\[(?<elapsed>(?:\d{1,5} days?, )?\d{1,6}:\d\d(?::\d\d)?)`,
+    String.raw`(?:<(?<left>(?:\d{1,5} days?, )?\d{1,6}:\d\d(?::\d\d)?|\?))?,`,
+    String.raw` {1,9}(?<rate>\?|\d[\d.]{0,20}(?:e[+-]?\d{1,3})?)(?<scale>[kKMGTP]?)(?<unit> ?[^\s,\]\d/][^\s,\]/]{0,19})\/(?<per>[^\s,\]]{1,20})`,
     String.raw`(?:, (?<postfix>[^\]]{0,2000}))?\]`,
   ].join(""),
 );
