@@ -10,7 +10,7 @@ export type ChartUnit =
   | { readonly kind: "celsius" };
 
 /** One line of a chart; `key` is unique on the page. */
-export interface ChartLineInfo {
+interface ChartLineInfo {
   readonly key: string;
   readonly label: string;
 }

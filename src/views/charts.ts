@@ -9,7 +9,7 @@ import type { SessionReader } from "../core/session/store";
 import { isFromPage, type ToPage } from "../protocol/webview";
 
 /** What the charts need. */
-export interface ChartsDeps {
+interface ChartsDeps {
   readonly sessions: SessionReader;
   readonly clock: Clock;
   /** The extension's own folder: the page's script and style lie in it. */
@@ -17,7 +17,7 @@ export interface ChartsDeps {
 }
 
 /** Opens charts. */
-export interface ChartsView extends Disposable {
+interface ChartsView extends Disposable {
   /** For a row of a view; without one, for the first session. One panel for each row. */
   open(target?: TreeNode): void;
 }

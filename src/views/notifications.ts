@@ -4,7 +4,7 @@ import { notices, type Notice } from "../core/session/alertRows";
 import type { SessionReader } from "../core/session/store";
 
 /** What notifications need. */
-export interface NotificationDeps {
+interface NotificationDeps {
   readonly sessions: SessionReader;
   /** The user's setting; asked each time. Failures that happen while it is off are never told later. */
   readonly enabled: () => boolean;

@@ -128,7 +128,9 @@ function hostTooltip(host: RemoteHost, now: number): string {
     `**${escapeMarkdown(host.definition.name)}** · ${escapeMarkdown(connectionText(connection, now))}`,
     identity && escapeMarkdown(`${identity.user} on ${identity.hostname}`),
     message && escapeMarkdown(message),
-    seenAt === undefined || connection.kind === "connected" ? undefined : `Last seen ${clockTime(seenAt, now)}, ${age(seenAt, now)}`,
+    seenAt === undefined || connection.kind === "connected"
+      ? undefined
+      : `Last seen ${clockTime(seenAt, now)}, ${age(seenAt, now)}`,
   );
 }
 

@@ -6,7 +6,7 @@ import { escapeMarkdown, plainLine } from "../../core/session/markdown";
 import { logRefOf, remoteLogScheme } from "../../core/session/remoteLogs";
 
 /** A change that was seen to help, as a command to run. */
-export interface OfferedCure {
+interface OfferedCure {
   readonly title: string;
   readonly command: string;
   readonly arguments: readonly unknown[];

@@ -10,7 +10,7 @@ import { FailureHelp, type CuresOf } from "./failureHelp";
 import { LogPainting } from "./painting";
 
 /** What remote log documents need. */
-export interface RemoteLogDeps {
+interface RemoteLogDeps {
   readonly logs: RemoteLogs;
   readonly sessions: SessionReader;
   readonly clock: Clock;
@@ -20,7 +20,7 @@ export interface RemoteLogDeps {
 }
 
 /** Opens logs as documents. */
-export interface RemoteLogView extends Disposable {
+interface RemoteLogView extends Disposable {
   /** Shows the log of a member (or of a service, whose member is `0`): at the line of a byte of the file, or at its end. */
   show(session: string, stage: string, member: string, offset?: number): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { RowForest, rowsById, type Row } from "../../core/session/rows";
 import type { SessionReader } from "../../core/session/store";
 
 /** What a tree of rows is made from. */
-export interface RowTreeOptions {
+interface RowTreeOptions {
   readonly viewId: string;
   readonly sessions: SessionReader;
   readonly clock: Clock;
