@@ -117,12 +117,19 @@ async function restartWithCure(demo: Demo): Promise<string> {
   const cure = before?.cures?.[0];
   if (cure === undefined) throw new Error("no cure is suggested for the download");
   let chosen = "";
+  await editor.palette("ML Session: Focus on Stages View");
   await editor.palette("ML Session: Restart Download");
+  let asked = performance.now();
   await editor.waitFor(
     async () => {
       const line = newestOf(demo, "download");
       if (line !== undefined && line.run !== before?.run) return true;
       const picks = await editor.picks();
+      if (picks.length === 0 && chosen === "" && performance.now() - asked > 10_000) {
+        say(`${demo.mode}: the restart asked nothing within 10 s; the command is given again`);
+        await editor.palette("ML Session: Restart Download");
+        asked = performance.now();
+      }
       const suggested =
         picks.find(({ label, description, detail }) => `${label} ${description} ${detail}`.includes(cure)) ?? picks[0];
       if (suggested !== undefined) {
