@@ -80,7 +80,7 @@ async function refusal(options: ConnectorOptions, interactive = false) {
   return error;
 }
 
-describe("logging in to a real sshd", { timeout: 120_000 }, () => {
+describe("logging in to a real sshd", { timeout: 600_000 }, () => {
   it("uses an alias and a key file, and tells how commands end", async () => {
     const server = await sshd();
     const transport = await connect(optionsFor(server.folder, { sshConfigFile: configured(server) }));
@@ -192,7 +192,7 @@ describe("logging in to a real sshd", { timeout: 120_000 }, () => {
   });
 });
 
-describe("host keys of a real sshd", { timeout: 120_000 }, () => {
+describe("host keys of a real sshd", { timeout: 600_000 }, () => {
   it("finds a host in a hashed file", async () => {
     const server = await sshd();
     const sshConfigFile = configured(server);
@@ -264,7 +264,7 @@ describe("host keys of a real sshd", { timeout: 120_000 }, () => {
   });
 });
 
-describe("limits of a real sshd", { timeout: 120_000 }, () => {
+describe("limits of a real sshd", { timeout: 600_000 }, () => {
   it("says in plain words that MaxSessions is reached, and works on when a channel is free again", async () => {
     const server = await sshd({ config: ["MaxSessions 2"] });
     const transport = await connect(optionsFor(server.folder, { sshConfigFile: configured(server) }));

@@ -70,7 +70,7 @@ function twoQuestions(context: Parameters<NonNullable<ServerBehaviour["authentic
   );
 }
 
-describe("logging in where the host asks", { timeout: 60_000 }, () => {
+describe("logging in where the host asks", { timeout: 300_000 }, () => {
   it("puts each question by itself, hidden where the host says so", async () => {
     const server = await started({ authenticate: twoQuestions });
     const prompter = new ScriptedPerson(false, ["secret", "123456"]);
@@ -126,7 +126,7 @@ describe("logging in where the host asks", { timeout: 60_000 }, () => {
   });
 });
 
-describe("commands over a connection", { timeout: 60_000 }, () => {
+describe("commands over a connection", { timeout: 300_000 }, () => {
   it("reads an end without a status as unknown", async () => {
     const server = await started({
       exec: (_command, channel) => {
