@@ -140,17 +140,28 @@ poll() {
   tell "opened $how $device $inode $offset $size $modified"
   reached=$offset
   while look; do
-    [ "$size" -ge "$reached" ] || exit 0
+    [ "$size" -ge "$reached" ] || work_ends
     if [ "$size" -gt "$reached" ]; then
       cat <&8
       while read -r name value; do
         [ "$name" != pos: ] || reached=$value
       done </proc/self/fdinfo/8
     fi
-    [ "$how" != rest ] && [ "$how" != between ] && [ "$path" -ef /proc/self/fd/8 ] || moved
+    check_name
     pause 1
     tick 1
   done
+  work_ends
+}
+# Whether the path still names what is being read.
+check_name() {
+  if [ "$how" != rest ] && [ "$how" != between ] && [ "$path" -ef /proc/self/fd/8 ]; then
+    last_size=
+    [ -z "$gone" ] || tell back
+    gone=
+  else
+    moved
+  fi
 }
 # The path names another file, or none. The old one is read on until it has been quiet for a round; then its size is told
 # and the product goes on with the new one. A file that is only gone is read on until there is another.
@@ -209,13 +220,7 @@ work() {
         child=
         work_ends
       }
-      if [ "$how" != rest ] && [ "$how" != between ] && [ "$path" -ef /proc/self/fd/8 ]; then
-        last_size=
-        [ -z "$gone" ] || tell back
-        gone=
-      else
-        moved
-      fi
+      check_name
     done
   fi
   poll

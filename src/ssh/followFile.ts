@@ -96,6 +96,7 @@ class FileReader {
   #early: Uint8Array[] = [];
   #position: LogPosition | undefined;
   #finalSize: number | undefined;
+  #modifiedAt = 0;
   done = false;
 
   constructor(progress: Progress) {
@@ -146,22 +147,25 @@ class FileReader {
     else if (word === "opened" && rest !== undefined) yield* this.#opened(rest.split(" "));
     else if (word === "back" && this.#position !== undefined) {
       const position = this.#position;
-      yield { kind: "opened", position, size: position.offset, modifiedAt: 0 };
+      yield { kind: "opened", position, size: position.offset, modifiedAt: this.#modifiedAt };
     }
   }
 
-  *#opened([how = "", device = "", inode = "", ...numbers]: readonly string[]): Generator<FollowEvent> {
-    const [offset = 0, size = 0, modified = 0] = numbers.map(Number);
+  *#opened(words: readonly string[]): Generator<FollowEvent> {
+    const { how, device, inode, offset, size, modified } = openingOf(words);
     const progress = this.#progress;
     const position = { device, inode, offset };
-    const fresh = how === "cut" || how === "replaced" || how === "between";
-    if (!progress.begun && !fresh) yield { kind: "opened", position, size, modifiedAt: modified * 1000 };
-    else if (fresh) {
+    this.#modifiedAt = modified * 1000;
+    // "first" and "same" are what was asked for, "rest" goes on in a file that was rotated away or copied.
+    const restarted = how === "cut" || how === "replaced" || how === "between";
+    if (restarted) {
       progress.last = new Uint8Array();
       yield { kind: "restarted", position, lost: 0 };
+    } else if (!progress.begun) {
+      yield { kind: "opened", position, size, modifiedAt: this.#modifiedAt };
     }
     // What was there when following began may be the rest of a rotated file first, then the new one.
-    if (!progress.begun || progress.catchUpAt !== undefined || fresh) {
+    if (restarted || !progress.begun || progress.catchUpAt !== undefined) {
       progress.catchUpAt = how === "rest" || how === "between" ? Number.POSITIVE_INFINITY : size;
     }
     progress.begun = true;
@@ -171,4 +175,17 @@ class FileReader {
     for (const data of early) yield* this.#data(data);
     yield* this.#caughtUp();
   }
+}
+
+/** `opened HOW DEVICE INODE OFFSET SIZE MODIFIED`, as follow.sh tells it. */
+function openingOf([how = "", device = "", inode = "", ...numbers]: readonly string[]): {
+  readonly how: string;
+  readonly device: string;
+  readonly inode: string;
+  readonly offset: number;
+  readonly size: number;
+  readonly modified: number;
+} {
+  const [offset = 0, size = 0, modified = 0] = numbers.map(Number);
+  return { how, device, inode, offset, size, modified };
 }

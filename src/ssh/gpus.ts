@@ -66,7 +66,7 @@ async function* bytesOf(parts: AsyncIterable<{ readonly data: Uint8Array }>): As
 }
 
 /** Puts the lines of gpus.sh together to rounds: all GPUs of one moment. */
-export class GpuRounds {
+class GpuRounds {
   #fields: readonly string[] = [];
   #round: GpuSample[] = [];
   #words: string[] = [];

@@ -6,11 +6,14 @@ import { openScript, type ScriptVariables } from "./scriptChannel";
 const beatMs = 30_000;
 const silenceMs = 90_000;
 
-/** What a long script gives: bytes of either output, in the order in which they came; the outputs among them have none. */
-export type LongChannelPart = { readonly from: "stdout" | "stderr"; readonly data: Uint8Array };
+/** Bytes of either output. Those of one output are in order; between the two there is none. */
+export interface LongChannelPart {
+  readonly from: "stdout" | "stderr";
+  readonly data: Uint8Array;
+}
 
-/** One output of a script that goes on until it is aborted. */
-export interface LongChannel {
+/** A script that goes on until it is aborted. */
+interface LongChannel {
   /** Ends when the script ended; throws when the host was silent for 90 s, and the signal's reason when aborted. */
   readonly parts: AsyncIterable<LongChannelPart>;
   close(): void;
@@ -75,7 +78,7 @@ export async function openLongScript(
 /** Values from several writers to one reader; a writer goes on when its value was taken. */
 class Handover<T> implements AsyncIterable<T> {
   readonly #waiting: { value: T; taken: () => void }[] = [];
-  #over: { error: unknown } | undefined;
+  #over: { error: Error | undefined } | undefined;
   #wake: () => void = () => undefined;
 
   get waiting(): boolean {
@@ -91,7 +94,7 @@ class Handover<T> implements AsyncIterable<T> {
   }
 
   end(error: unknown): void {
-    this.#over ??= { error };
+    this.#over ??= { error: error === undefined || error instanceof Error ? error : new Error(messageOf(error)) };
     for (const { taken } of this.#waiting) taken();
     this.#wake();
   }

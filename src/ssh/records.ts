@@ -8,9 +8,6 @@ import type {
   RunRecord,
 } from "../core/ports";
 
-/** Layout of the records that this version writes. */
-export const recordVersion = 1;
-
 /** The folder of a host's records: machine-id and host name, since homes are shared and machine-ids are cloned. */
 export function hostFolder(identity: Pick<HostIdentity, "machineId" | "hostname">): string {
   return `${identity.machineId}-${identity.hostname}`.replaceAll(/[^A-Za-z0-9._-]/g, "_").slice(0, 120);
@@ -54,8 +51,8 @@ export class RecordReader {
     const [, path, field, text] = match ?? [];
     if (path === undefined || field === undefined || text === undefined) return;
     const key = `${this.#host}/${path}`;
-    let fields = this.#fields.get(key);
-    if (fields === undefined) this.#fields.set(key, (fields = new Map()));
+    const fields: Fields = this.#fields.get(key) ?? new Map<string, string>();
+    this.#fields.set(key, fields);
     this.#hosts.set(key, this.#host);
     const before = fields.get(field);
     fields.set(field, before === undefined ? text : `${before}\n${text}`);

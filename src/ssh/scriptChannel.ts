@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Channel, Transport } from "../core/ports";
-import { ExpectedError } from "../core/errors";
+import { ExpectedError, isExpected, messageOf } from "../core/errors";
 import prelude from "../host/prelude.sh";
 
 /** What a script gets: each becomes a shell variable of that name. Text with a NUL cannot be passed on and is refused. */
@@ -25,7 +25,7 @@ export function compact(script: string): string {
 }
 
 /** A script that runs on the host, with what start-up files printed before it taken away. */
-export interface ScriptChannel {
+interface ScriptChannel {
   readonly channel: Channel;
   readonly nonce: string;
   /** From the byte after the begin mark. Throws ExpectedError when there never was one. */
@@ -44,8 +44,8 @@ export async function openScript(
   signal?: AbortSignal,
 ): Promise<ScriptChannel> {
   const nonce = randomBytes(12).toString("hex");
-  const assignments = Object.entries({ ...variables, nonce }).map(
-    ([name, value]) => `${name}=${quoted(String(value))}`,
+  const assignments = Object.entries<string | number>({ ...variables, nonce }).map(
+    ([name, value]) => `${name}=${quoted(`${value}`)}`,
   );
   const text = [compact(prelude), ...assignments, ...parts.map(compact)].join("\n");
   const bytes = Buffer.from(text, "utf8");
@@ -88,7 +88,7 @@ async function* afterMark(source: AsyncIterable<Uint8Array>, mark: Buffer): Asyn
 }
 
 /** All bytes of a stream, at most `limit`. */
-export async function collect(source: AsyncIterable<Uint8Array>, limit: number): Promise<Buffer> {
+async function collect(source: AsyncIterable<Uint8Array>, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of source) {
@@ -140,11 +140,15 @@ export async function runRaw(
   };
   signal?.addEventListener("abort", abort, { once: true });
   try {
-    const [answer, errors] = await Promise.all([
+    const [answered, complained] = await Promise.allSettled([
       collect(script.stdout, maxAnswer),
-      collect(script.stderr, maxNoise).catch(() => Buffer.alloc(0)),
+      collect(script.stderr, maxNoise),
     ]);
     signal?.throwIfAborted();
+    // Where no shell ran, either output may hold the words that say why.
+    if (answered.status === "rejected") throw clearest(answered.reason, complained);
+    const answer = answered.value;
+    const errors = complained.status === "fulfilled" ? complained.value : Buffer.alloc(0);
     const mark = Buffer.from(`@ end ${script.nonce}\n`);
     if (answer.length < mark.length || !answer.subarray(-mark.length).equals(mark)) {
       const said = errors.toString("utf8").trim().slice(-300);
@@ -157,4 +161,9 @@ export async function runRaw(
     signal?.removeEventListener("abort", abort);
     script.channel.close();
   }
+}
+
+function clearest(reason: unknown, other: PromiseSettledResult<unknown>): unknown {
+  const second: unknown = other.status === "rejected" ? other.reason : undefined;
+  return messageOf(reason).endsWith("script.") && isExpected(second) ? second : reason;
 }

@@ -16,7 +16,7 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import type { FollowEvent, FollowFrom } from "../../src/core/ports";
-import { makeTestHost, processesWith, until, type MakeTransport, type TestHost } from "./hostHarness";
+import { makeTestHost, processesWith, shadow, until, type MakeTransport, type TestHost } from "./hostHarness";
 
 /** Collects what a follow says. */
 export class Follower {
@@ -54,13 +54,17 @@ export class Follower {
 const whole: FollowFrom = { kind: "end", bytes: Number.MAX_SAFE_INTEGER };
 
 /** Following: the same over every transport and under every shell, by tail and by polling. */
-export function followBehaviour(name: string, shell: string, makeTransport: MakeTransport): void {
-  describe(`following under ${name}`, () => {
+export function followBehaviour(name: string, shell: string, makeTransport: MakeTransport, tail?: string): void {
+  describe(`following under ${name}${tail === undefined ? "" : `, with the tail of ${tail}`}`, () => {
     let host: TestHost;
     let count = 0;
     const followers: Follower[] = [];
     before(async () => {
       host = await makeTestHost(shell, makeTransport);
+      if (tail === undefined) return;
+      shadow(host, "tail", tail);
+      host = { ...host, ops: await host.connect() };
+      assert.ok(!host.ops.identity.has.has("gnu-tail"));
     });
     after(async () => {
       await Promise.all(followers.map((follower) => follower.stop()));

@@ -35,6 +35,11 @@ export const shells = [
   { name: "busybox", path: "/usr/bin/busybox" },
 ] as const;
 
+/** Puts a program before the machine's own on the test host's PATH, as a link. */
+export function shadow(host: TestHost, name: string, target: string): void {
+  symlinkSync(target, join(host.home, "..", "bin", name));
+}
+
 export async function makeTestHost(
   shell: string,
   makeTransport: MakeTransport,

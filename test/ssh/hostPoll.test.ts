@@ -1,0 +1,4 @@
+import { followBehaviour } from "./hostFollowBodies";
+import { makeLocal } from "./localHost";
+
+followBehaviour("busybox", "/usr/bin/busybox", makeLocal(), "/usr/bin/busybox");
