@@ -243,7 +243,7 @@ test("ugly: what a model wrote is no failure and no progress", () => {
 
 test("ugly: Windows line ends, a byte order mark and NULs", () => {
   assert.deepEqual(kinds("\ufeffbash: hf: command not found\r\nNameError\r\n"), ["command-not-found"]);
-  assert.deepEqual(kinds([..."sh: 1: hf: not found\n"].join("\0")), ["command-not-found"]);
+  assert.deepEqual(kinds(Array.from("sh: 1: hf: not found\n").join("\0")), ["command-not-found"]);
 });
 
 test("ugly: success lines take nothing back, repeats say it once", () => {

@@ -1,6 +1,6 @@
 import type { PeeledLine } from "../prefixes";
 import type { FailureReading, LogVerdict, ProgressReading } from "../reading";
-import { exceptionRules, lineRules } from "./rules";
+import { exceptionRules, lineNeedles, lineRules } from "./rules";
 import { matchRule, type Captured, type FailureRule } from "./rule";
 import { placed } from "./place";
 import { TracebackTracker, type ExceptionChain, type LinePlace } from "./tracebacks";
@@ -143,6 +143,7 @@ type Explanation = Pick<Finding, "rule" | "captured">;
 
 /** The first rule that fits a line. A loose rule does not hold for what a logger calls information. */
 function explainLine(body: string, level: string): Explanation | undefined {
+  if (!lineNeedles.test(body)) return undefined;
   const chatty = level === "INFO" || level === "DEBUG" || level === "TRACE";
   for (const rule of lineRules) {
     if (chatty && rule.scope === "both") continue;
