@@ -33,7 +33,7 @@ const advice: Readonly<Record<string, { readonly cause: string; readonly remedy:
 };
 
 /** The name of a program as people know it: without folder and quotes. */
-export function programName(captured: Captured): string {
+function programName(captured: Captured): string {
   return group(captured, "program")
     .replace(/^.*\//, "")
     .replace(/(?:\\r|\r)$/, "");

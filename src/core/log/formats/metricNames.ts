@@ -48,7 +48,7 @@ const knownNames: Readonly<Record<string, string>> = {
 };
 
 /** The name a metric has in the product. */
-export function metricName(name: string): string {
+function metricName(name: string): string {
   return knownNames[name] ?? name;
 }
 
