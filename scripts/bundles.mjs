@@ -7,6 +7,8 @@ const onDemand = {
   "./ssh/connector": "./ssh.js",
   "./client/languageClient": "./client.js",
   "./demo/demo": "./demo.js",
+  "./core/session/sessionFile": "./sessionFile.js",
+  "./core/session/sessionEdit": "./sessionEdit.js",
 };
 
 /** Keeps `import("./ssh/connector")` in the entry as a require of the other bundle. */
@@ -30,6 +32,8 @@ export const budgets = {
   "ssh.js": 500,
   "client.js": 450,
   "demo.js": 600,
+  "sessionFile.js": 250,
+  "sessionEdit.js": 250,
   "server.js": 700,
   "webview.js": 300,
 };
@@ -59,6 +63,8 @@ export function bundles({ minify }) {
     make("src/ssh/connector.ts", "ssh.js", node),
     make("src/client/languageClient.ts", "client.js", node),
     make("src/demo/demo.ts", "demo.js", node),
+    make("src/core/session/sessionFile.ts", "sessionFile.js", node),
+    make("src/core/session/sessionEdit.ts", "sessionEdit.js", node),
     make("src/server/main.ts", "server.js", node),
     make("src/webview/main.ts", "webview.js", { platform: "browser", target: "es2022", format: "iife" }),
   ];

@@ -8,8 +8,10 @@ import type { CommandContext } from "./commands/shared/context";
 import { messageOf } from "./core/errors";
 import { FollowedLogs } from "./core/followedLogs";
 import { Launcher } from "./core/launcher";
+import { combine, type Disposable } from "./core/lifecycle";
 import { OpenSessions } from "./core/openSessions";
 import type { Clock } from "./core/ports";
+import type { TreeNode } from "./core/session/nodes";
 import { reportLines } from "./core/session/report";
 import { SessionStore } from "./core/session/store";
 import { createClock } from "./core/systemClock";
@@ -23,7 +25,7 @@ import { registerAlertsTree } from "./views/alertsTree";
 import { registerCharts } from "./views/charts";
 import { registerGpusTree } from "./views/gpusTree";
 import { registerNotifications } from "./views/notifications";
-import { registerRemoteLogs } from "./views/remoteLog";
+import { registerRemoteLogs } from "./views/remoteLog/remoteLog";
 import { registerStagesTree } from "./views/stagesTree";
 import { registerStatusBar } from "./views/statusBar";
 import { WorkspaceWatches } from "./watches";
@@ -42,14 +44,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const logs = new FollowedLogs();
   const open = new OpenSessions({ store, logs, clock, logger });
   const ssh = createSshSide({ memory: context.globalState, clock, logger, isTrusted });
-  const approval = createApproval(context.globalState, (session) => session === demoSession);
-  const launchedFrom = `${userInfo().username}@${hostname()}`;
-  const opsOf = open.opsOf.bind(open);
-  const launcher = new Launcher({ store, opsOf, approval, isTrusted, clock, launchedFrom });
   const language = new LanguageSide(context.asAbsolutePath("dist/server.js"), channel, logger);
-
   const connectQuietly = (session: string): void => {
-    void connectKnownHosts(session, store, open, ssh);
+    void connectKnownHosts(session, { store, open, ssh });
   };
   const files = new WorkspaceSessionFiles(open, ssh.connector, logger, (session) => {
     language.wake();
@@ -57,9 +54,16 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   });
   const demo = new DemoSession({ clock, logger, isTrusted }, open, files);
   const watches = new WorkspaceWatches(open, ssh.connector, context.workspaceState, () => demo.close());
-  const remoteLogs = registerRemoteLogs({ sessions: store, logs, cures: (...of) => curesOf(store, ...of) });
-  const charts = registerCharts({ sessions: store, clock, extensionUri: context.extensionUri });
-  const commandContext: CommandContext = {
+  const launcher = new Launcher({
+    store,
+    opsOf: open.opsOf.bind(open),
+    approval: createApproval(context.globalState, (session) => session === demoSession),
+    isTrusted,
+    clock,
+    launchedFrom: `${userInfo().username}@${hostname()}`,
+  });
+  const views = registerViews({ store, logs, clock, extensionUri: context.extensionUri });
+  const commands: CommandContext = {
     sessions: store,
     store,
     open,
@@ -68,36 +72,16 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     isTrusted,
     files,
     watches,
-    showLog: async (session, ref, offset) => {
-      await remoteLogs.show(session, ref.stage, ref.member, offset);
-    },
-    showCharts: (node) => {
-      charts.open(node);
-    },
+    ...views.shown,
     openDemo: () => demo.open(),
     showOutput: () => {
       channel.show();
     },
-    sshHosts: () => configuredHosts(),
+    sshHosts: configuredHosts,
   };
+  context.subscriptions.push(channel, store, logs, open, files, views, registerCommands(commands, logger));
   context.subscriptions.push(
-    channel,
-    store,
-    logs,
-    open,
-    files,
-    remoteLogs,
-    charts,
-    registerStagesTree({ sessions: store, clock }),
-    registerGpusTree({ sessions: store, clock }),
-    registerAlertsTree({ sessions: store, clock }),
-    registerStatusBar({ sessions: store, clock }),
-    registerNotifications({ sessions: store, enabled: () => readSettings().notifications }),
-    registerCommands(commandContext, logger),
     language.watchDocuments(),
-    store.onDidChange(() => {
-      void vscode.commands.executeCommand("setContext", "mlSession.hasSession", store.sessions.size > 0);
-    }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
       for (const session of store.sessions.keys()) connectQuietly(session);
     }),
@@ -115,6 +99,46 @@ export async function deactivate(): Promise<void> {
   await ending?.();
 }
 
+interface ViewParts {
+  readonly store: SessionStore;
+  readonly logs: FollowedLogs;
+  readonly clock: Clock;
+  readonly extensionUri: vscode.Uri;
+}
+
+/** All that is seen, and how commands bring it up. */
+function registerViews({ store, logs, clock, extensionUri }: ViewParts): Disposable & {
+  readonly shown: Pick<CommandContext, "showLog" | "showCharts">;
+} {
+  const cures = (session: string, stage: string, member: string): ReturnType<typeof curesOf> =>
+    curesOf(store, { kind: "stage", session, stage, member });
+  const remoteLogs = registerRemoteLogs({ sessions: store, logs, clock, cures, extensionUri });
+  const charts = registerCharts({ sessions: store, clock, extensionUri });
+  const parts = combine(
+    remoteLogs,
+    charts,
+    registerStagesTree({ sessions: store, clock }),
+    registerGpusTree({ sessions: store, clock }),
+    registerAlertsTree({ sessions: store, clock }),
+    registerStatusBar({ sessions: store, clock }),
+    registerNotifications({ sessions: store, enabled: () => readSettings().notifications }),
+    store.onDidChange(() => {
+      void vscode.commands.executeCommand("setContext", "mlSession.hasSession", store.sessions.size > 0);
+    }),
+  );
+  return {
+    dispose: () => {
+      parts.dispose();
+    },
+    shown: {
+      showLog: (session, ref, offset) => remoteLogs.show(session, ref.stage, ref.member, offset),
+      showCharts: (node) => {
+        charts.open(node);
+      },
+    },
+  };
+}
+
 function afterMs(ms: number, run: () => void): () => void {
   const timer = setTimeout(run, ms);
   return () => {
@@ -125,9 +149,7 @@ function afterMs(ms: number, run: () => void): () => void {
 /** Connects by itself only where the workspace is trusted, the user wants it, and the last login asked nothing. */
 async function connectKnownHosts(
   session: string,
-  store: SessionStore,
-  open: OpenSessions,
-  ssh: SshSide,
+  { store, open, ssh }: { readonly store: SessionStore; readonly open: OpenSessions; readonly ssh: SshSide },
 ): Promise<void> {
   if (!vscode.workspace.isTrusted || !readSettings().connectAutomatically) return;
   for (const [name, host] of store.sessions.get(session)?.hosts ?? []) {
@@ -137,18 +159,14 @@ async function connectKnownHosts(
   }
 }
 
+/** Cures as quick fixes: each mends with exactly what its title says. */
 function curesOf(
   store: SessionStore,
-  session: string,
-  stage: string,
-  member: string,
-): readonly { title: string; command: string; arguments: readonly unknown[] }[] {
-  const found = store.sessions
-    .get(session)
-    ?.stages.get(stage)
-    ?.members.find((one) => one.name === member);
-  const node = { kind: "stage", session, stage, member };
-  return (found?.cures ?? []).map((cure) => ({
+  node: Extract<TreeNode, { kind: "stage" }>,
+): readonly { readonly title: string; readonly command: string; readonly arguments: readonly unknown[] }[] {
+  const { members } = store.sessions.get(node.session)?.stages.get(node.stage) ?? { members: [] };
+  const cures = members.find((member) => member.name === node.member)?.cures ?? [];
+  return cures.map((cure) => ({
     title: cure.title,
     command: "mlSession.applyCure",
     arguments: [node, cure.replacement],

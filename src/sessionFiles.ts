@@ -3,7 +3,7 @@ import type { SessionFiles } from "./commands/shared/context";
 import { combine, type Disposable } from "./core/lifecycle";
 import type { HostConnector, Logger } from "./core/ports";
 import type { OpenSessions } from "./core/openSessions";
-import { parseSessionFile } from "./core/session/sessionFile";
+import type { Cure } from "./core/session/cure";
 
 const pattern = "**/{ml-session,ml-session.local}.yaml";
 /** More files than this in one window are no workspace of somebody's, but a checkout of fixtures. */
@@ -54,6 +54,7 @@ export class WorkspaceSessionFiles implements SessionFiles, Disposable {
     this.#behind.set(id, { uri, connector });
     try {
       const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
+      const { parseSessionFile } = await import("./core/session/sessionFile");
       const { definition, problems } = parseSessionFile(text);
       for (const { severity, message } of problems) this.#logger.debug(`${id}: ${severity}: ${message}`);
       if (!definition) return;
@@ -65,13 +66,14 @@ export class WorkspaceSessionFiles implements SessionFiles, Disposable {
     }
   }
 
-  async edit(session: string, change: (text: string) => string | undefined): Promise<boolean> {
+  async mend(session: string, stage: string, cure: Cure): Promise<boolean> {
+    const { replaceProgram } = await import("./core/session/sessionEdit");
     const behind = this.#behind.get(session);
     if (!behind) return false;
     const { uri, connector } = behind;
     const document = await vscode.workspace.openTextDocument(uri);
     const before = document.getText();
-    const after = change(before);
+    const after = replaceProgram(before, stage, cure.program, cure.replacement);
     if (after === undefined) return false;
     if (after !== before) {
       const edit = new vscode.WorkspaceEdit();

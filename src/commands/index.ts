@@ -30,7 +30,7 @@ const table: Readonly<Record<string, Run>> = {
   "mlSession.restartExtraction": (context, node) => restartStage(context, node, "extraction"),
   "mlSession.restartTraining": (context, node) => restartStage(context, node, "training"),
   "mlSession.applyCure": (context, node, more) => applyCure(context, node, typeof more === "string" ? more : undefined),
-  "mlSession.openLog": (context, node, more) => openLog(context, node, typeof more === "number" ? more : undefined),
+  "mlSession.openLog": (context, node, more) => openLog(context, node, offsetIn(more)),
   "mlSession.watchRemoteLog": watchRemoteLog,
   "mlSession.stopWatching": stopWatching,
   "mlSession.acknowledge": acknowledge,
@@ -77,6 +77,13 @@ async function tell(error: unknown, id: string, context: CommandContext, logger:
   const show = "Show Log";
   const choice = await vscode.window.showErrorMessage(`ML Session: ${messageOf(error)}`, show);
   if (choice === show) context.showOutput();
+}
+
+/** The byte of the file that a row names: its click says `{ offset }`. */
+function offsetIn(value: unknown): number | undefined {
+  return typeof value === "object" && value !== null && "offset" in value && typeof value.offset === "number"
+    ? value.offset
+    : undefined;
 }
 
 /** Rows of our views are nodes or carry one; whatever else VS Code or a keybinding passes is nobody. */

@@ -1,5 +1,6 @@
 import type { Launcher } from "../../core/launcher";
 import type { OpenSessions } from "../../core/openSessions";
+import type { Cure } from "../../core/session/cure";
 import type { SessionDefinition } from "../../core/session/definition";
 import type { MemberRef } from "../../core/session/events";
 import type { TreeNode } from "../../core/session/nodes";
@@ -26,8 +27,11 @@ export interface CommandContext {
 
 /** The session files behind open sessions. */
 export interface SessionFiles {
-  /** Replaces the text as one edit that can be undone, saves it, and takes it into the picture. */
-  edit(session: string, change: (text: string) => string | undefined): Promise<boolean>;
+  /**
+   * Changes a stage's command as the cure says, as one edit that can be undone, saves it, and takes it into the picture.
+   * False where no edit can be found of which that is sure; then nothing was changed.
+   */
+  mend(session: string, stage: string, cure: Cure): Promise<boolean>;
   /** Opens the file, at a place if given. */
   show(session: string, offset?: number): Promise<void>;
 }

@@ -1,6 +1,5 @@
 import * as vscode from "vscode";
 import { ExpectedError } from "../../core/errors";
-import type { StageKind } from "../../core/session/definition";
 import type { MemberRef } from "../../core/session/events";
 import { lastSeen } from "../../core/session/judge";
 import type { Member, Session, Stage } from "../../core/session/model";
@@ -48,16 +47,6 @@ export async function pickStage(
     choice: picked,
   }));
   return (await vscode.window.showQuickPick(items, { title }))?.choice;
-}
-
-/** As `pickStage`, among stages of one kind. */
-export function pickStageOfKind(
-  context: CommandContext,
-  node: TreeNode | undefined,
-  kind: StageKind,
-  title: string,
-): Promise<PickedStage | undefined> {
-  return pickStage(context, node, ({ stage }) => stage.definition.kind === kind, title);
 }
 
 /** The session a command is for: the row's, or the only one, or the one the person picks. */
