@@ -27,22 +27,24 @@ work() {
   begin
   changes_open=
   if open_changes; then while IFS= read -r change <&4; do :; done; fi
-  print_all
   note_running
+  print_all
   while :; do
     pause 1
     tick 1
     open_changes
     if [ -n "$changes_open" ]; then
-      changed=
       while IFS= read -r change <&4; do
         # Only names of ours: three parts, no dots alone.
         case $change in
           *[!A-Za-z0-9._/%-]* | */../* | ../* | */.. | '') ;;
-          */*/*) print_run "$change" && changed=1 ;;
+          */*/*)
+            # Before it is printed: what dies right after that must be among those that are looked after.
+            note_running
+            print_run "$change"
+            ;;
         esac
       done
-      [ -z "$changed" ] || note_running
     fi
     still=
     for path in $running; do
