@@ -6,12 +6,15 @@ beat() { printf '@ beat\n'; }
 base=$root/v1/$host/$session
 # Relative paths of runs without a verdict, each followed by a blank.
 running=
+# Adds to those known: one that died since the last round has not been told yet.
 note_running() {
-  running=
   for run_dir in "$base"/*/*/*/; do
     run_dir=${run_dir%/}
     [ -d "$run_dir" ] && ! ended "$run_dir" && run_alive "$run_dir" || continue
-    running="$running${run_dir#"$base/"} "
+    case " $running" in
+      *" ${run_dir#"$base/"} "*) ;;
+      *) running="$running${run_dir#"$base/"} " ;;
+    esac
   done
 }
 print_run() {
