@@ -11,7 +11,7 @@ import type { Session } from "./session/model";
 
 const gpuEverySeconds = 2;
 /** How often members are looked at for what is still to be asked of the host. */
-const lookEveryMs = 1000;
+const lookEveryMs = 500;
 /** How often it is asked whether somebody still writes to a quiet log that no run of ours writes. */
 const writerEveryMs = 4000;
 /** A task that failed on a live link is tried again after this. */
@@ -86,6 +86,7 @@ export class HostWatch {
     const { clock } = this.#context;
     while (!link.signal.aborted) {
       this.#followers.followAll(link.ops, link.signal);
+      this.#followers.settle();
       for (const one of this.#members()) {
         this.#askForCures(one, link);
         this.#askForWriter(one, link);

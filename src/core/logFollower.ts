@@ -11,6 +11,8 @@ const firstLookBytes = 4 * 1024 * 1024;
 /** The unfinished line (a bar that is being redrawn) is looked at no more often than this. */
 const peekEveryMs = 500;
 
+/** A log that is silent for so long has said what it had to say for now. */
+const quietMs = 700;
 /** What was read last is kept, so that a run that begins now finds its first lines already here. */
 const recentBytes = 512 * 1024;
 
@@ -43,6 +45,8 @@ export class LogFollower {
   #caughtUp = false;
   #backlog: ProgressReading[] = [];
   #grewAt = 0;
+  #readAt = 0;
+  #settled = true;
   #peekedAt = 0;
   #lastPeek = "";
 
@@ -97,7 +101,15 @@ export class LogFollower {
       const own = this.#countedPart(offset, data);
       if (own.length > 0) this.#emit(this.#reader.push(own));
     }
+    this.#settled = false;
     return true;
+  }
+
+  /** Nothing came for a moment: what waited for a following line (the end of a traceback) counts now. */
+  settle(): void {
+    if (this.#settled || !this.#reader || !this.#caughtUp || this.options.clock.now() - this.#readAt < quietMs) return;
+    this.#settled = true;
+    this.#emit(this.#reader.settle());
   }
 
   /** The job has ended: what its unfinished last line says counts now. */
@@ -159,6 +171,8 @@ export class LogFollower {
     if (this.#position) this.#position = { ...this.#position, offset: offset + data.length };
     log.push(data);
     this.#keep(offset, data);
+    this.#readAt = clock.now();
+    this.#settled = false;
     const counted = this.#countedPart(offset, data);
     if (this.#caughtUp) this.#grewAt = clock.now();
     if (counted.length > 0 && this.#reader) this.#emit(this.#reader.push(counted));

@@ -45,6 +45,11 @@ export class LogFollowers {
     if (follower?.run?.run === run) follower.finish();
   }
 
+  /** Lets logs that are silent for a moment say what waited for a following line. */
+  settle(): void {
+    for (const { follower } of this.#followed.values()) follower.settle();
+  }
+
   /** Since when a log that was read to its end has not grown, our clock; undefined before that. */
   quietSince(ref: MemberRef): number | undefined {
     const follower = this.#followed.get(keyOf(ref))?.follower;

@@ -35,6 +35,11 @@ test("a run that warms up is not judged by its first minute: the naive mean says
   assert.ok(found.lo <= truth && truth <= found.hi);
 });
 
+test("many lines of one second say nothing about the time left", () => {
+  const rows = [1, 2, 3, 4, 5, 6].map((done) => ({ t: 7, done: done * 60, total: 25_000 }));
+  assert.equal(estimate(rows, 7), null);
+});
+
 test("a finished run has no time left", () => {
   assert.deepEqual(estimate([{ t: 0, done: 5, total: 5 }], 3), { eta: 0, lo: 0, hi: 0 });
 });

@@ -38,8 +38,12 @@ test("exit 127 with the shell's line is failed, with the line's cause and remedy
 test("without a line that explains it, the exit code alone is the cause, after the last words had their time", () => {
   const early = play(one, records(5, ended("download", 127)));
   assert.equal(state(early), "running");
-  const late = applyEvent(early, { type: "tick", at: 2000 });
+  const read: SessionEvent = { type: "log", at: 6, ...ofStage("download"), offset: 0, modifiedAt: 0, caughtUp: true };
+  const late = applyEvent(applyEvent(early, read), { type: "tick", at: 2000 });
   assert.equal(state(late), "failed");
+  // A log that cannot be read is waited for longer, not for ever.
+  assert.equal(state(applyEvent(early, { type: "tick", at: 2000 })), "running");
+  assert.equal(state(applyEvent(early, { type: "tick", at: 10_000 })), "failed");
   assert.match(causeOf(late), /127/);
 });
 

@@ -26,7 +26,7 @@ const mostRows = 400;
 export function estimate(rows: readonly ProgressRow[], now: number): Estimate | null {
   const last = rows[rows.length - 1];
   if (!last || !(last.total > 0)) return null;
-  const segment = thinned(lastSegment(rows));
+  const segment = thinned(oneAMoment(lastSegment(rows)));
   const first = segment[0];
   if (!first) return null;
   const left = Math.max(0, last.total - last.done);
@@ -55,6 +55,11 @@ function lastSegment(rows: readonly ProgressRow[]): readonly ProgressRow[] {
     if (row && before && (row.done < before.done || row.total !== before.total)) start = i;
   }
   return rows.slice(start);
+}
+
+/** Lines printed within one second of the log's own clock are one state: between them there is no time to divide by. */
+function oneAMoment(rows: readonly ProgressRow[]): readonly ProgressRow[] {
+  return rows.filter((row, i) => rows[i + 1]?.t !== row.t);
 }
 
 function thinned(rows: readonly ProgressRow[]): readonly ProgressRow[] {

@@ -117,16 +117,22 @@ function restarted(member: Member, at: number, lost: number): Member {
 function withProgress(member: Member, reading: ProgressReading, at: number): Member {
   const series = withSamples(member.series, at, samplesOf(reading));
   if (reading.role === "aux") return { ...member, series };
-  const counts = reading.done !== undefined || reading.rate !== undefined;
-  // Lines with metrics only (losses, server stats) are no new state of the counter, but they may be all there is.
-  const progress =
-    counts || !member.progress
-      ? reading
-      : { ...member.progress, metrics: { ...member.progress.metrics, ...reading.metrics } };
-  const next = { ...member, series, progress, progressAt: at };
-  if (member.eta && at - member.eta.at < 1000) return next;
-  const eta = etaOf(series, reading, at);
+  const next = { ...member, series, progress: newest(member.progress, reading), progressAt: at };
+  if (reading.done === undefined || (member.eta && at - member.eta.at < 1000)) return next;
+  const eta = etaOf(series, next.progress.total, at);
   return eta ? { ...next, eta } : withoutEta(next);
+}
+
+/** Lines without a count (losses, server stats, the header's total) add to the state of the counter. */
+function newest(known: ProgressReading | undefined, reading: ProgressReading): ProgressReading {
+  if (!known || reading.done !== undefined) return reading;
+  const { total = known.total, rate = known.rate } = reading;
+  return {
+    ...known,
+    metrics: { ...known.metrics, ...reading.metrics },
+    ...(total === undefined ? {} : { total }),
+    ...(rate === undefined ? {} : { rate }),
+  };
 }
 
 function withoutEta(member: Member): Member {
@@ -147,14 +153,13 @@ function samplesOf(reading: ProgressReading): Record<string, number> {
   return samples;
 }
 
-function etaOf(series: SeriesSet, reading: ProgressReading, at: number): Eta | undefined {
+function etaOf(series: SeriesSet, total: number | undefined, at: number): Eta | undefined {
   const done = series.byName.get("done");
-  if (!done || reading.total === undefined) return undefined;
+  if (!done || total === undefined) return undefined;
   const { times, values } = done;
   const from = Math.max(0, times.length - 20_000);
   const rows: ProgressRow[] = [];
-  for (let i = from; i < times.length; i++)
-    rows.push({ t: (times[i] ?? 0) / 1000, done: values[i] ?? 0, total: reading.total });
+  for (let i = from; i < times.length; i++) rows.push({ t: (times[i] ?? 0) / 1000, done: values[i] ?? 0, total });
   const left = estimate(rows, at / 1000);
   return left ? { ...left, at } : undefined;
 }
