@@ -17,6 +17,16 @@ note_running() {
     esac
   done
 }
+# Its end has been told.
+forget() {
+  case " $running" in
+    *" $1 "*)
+      kept=" $running"
+      kept="${kept%%" $1 "*} ${kept#*" $1 "}"
+      running=${kept# }
+      ;;
+  esac
+}
 print_run() {
   print_live "$1"
   print_fields "$host" "$1"
@@ -44,7 +54,9 @@ work() {
           */*/*)
             # Before it is printed: what dies right after that must be among those that are looked after.
             note_running
+            live=
             print_run "$change"
+            [ "$live" = 1 ] || forget "$change"
             ;;
         esac
       done
