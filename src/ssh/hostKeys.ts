@@ -25,7 +25,13 @@ export interface HostKeyCheck {
   /** What to offer, so that the host shows a key that can be checked. */
   readonly algorithms: HostKeyAlgorithm[];
   /**
-   * Asked in the first handshake and again whenever session keys are renewed; a key that was accepted stays so.
+   * Whether this very key was accepted on this connection before. Told at once: when session keys are renewed, ssh2
+   * sends on with a half-made packet if its question is answered after the host's next message (kex.js, `finish`
+   * called with `scOnly` forgets that a key exchange is under way).
+   */
+  accepts(key: Buffer): boolean;
+  /**
+   * Asked in the first handshake.
    * @throws ConnectError `host-key-unknown`, `host-key-refused`, `host-key-changed`, `host-key-revoked`
    */
   verify(key: Buffer): Promise<void>;
@@ -48,8 +54,8 @@ export async function hostKeyCheck(
   let accepted: Buffer | undefined;
   return {
     algorithms: hostKeyAlgorithms(known, name),
+    accepts: (key) => accepted?.equals(key) === true,
     verify: async (key) => {
-      if (accepted?.equals(key) === true) return;
       const verdict = judge(known, name, host, key);
       if (verdict.kind === "revoked") throw revoked(name, key, verdict.entry);
       if (verdict.kind === "changed") throw changed(name, key, verdict.entry, trustedKeys);

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, it } from "node:test";
 import { isConnectError, isExpected } from "../../src/core/errors";
 import { connectTransport, type ConnectorOptions } from "../../src/ssh/connect";
+import type { Transport } from "../../src/core/ports";
 import { fingerprintOf } from "../../src/ssh/knownHosts";
-import { hostAt, KeysInMemory, optionsFor, run, ScriptedPerson } from "./connection";
+import { Asker } from "../../src/ssh/prompts";
+import { arrive } from "../../src/ssh/route";
+import { Ssh2Transport } from "../../src/ssh/ssh2Transport";
+import { FakeClock, hostAt, KeysInMemory, optionsFor, run, ScriptedPerson } from "./connection";
 import { makeKey, startSshd, type Sshd, type SshdOptions } from "./sshd";
 
 const never = new AbortController().signal;
@@ -69,6 +74,37 @@ function agentWith(folder: string, keys: readonly string[]): string {
   for (const key of keys)
     execFileSync("ssh-add", ["-q", key], { env: { ...process.env, SSH_AUTH_SOCK: socket }, stdio: "ignore" });
   return socket;
+}
+
+/** SHA-256, by the host, of a text sent to it. */
+async function sumOnHost(transport: Transport, text: string): Promise<string> {
+  const channel = await transport.open("sha256sum");
+  const answer = run(channel);
+  for (let at = 0; at < text.length; at += 100_000) await channel.write(text.slice(at, at + 100_000));
+  channel.end();
+  return (await answer).stdout.slice(0, 64);
+}
+
+function sumOfNumbers(count: number): string {
+  const hash = createHash("sha256");
+  for (let i = 1; i <= count; i++) hash.update(`${i}\n`);
+  return hash.digest("hex");
+}
+
+/** A transport with its own limits for the renewal of keys, and how many renewals are through. */
+async function renewing(server: Sshd, limits: { readonly clock: FakeClock; readonly rekeyBytes: number }) {
+  const options = optionsFor(server.folder, { sshConfigFile: configured(server) });
+  const { client, release } = await arrive({ host: "box" }, { ...options, asker: new Asker(undefined), signal: never });
+  let renewals = 0;
+  client.on("handshake", () => {
+    renewals++;
+  });
+  const { isTrusted, logger } = options;
+  const transport = new Ssh2Transport(client, { label: "box", isTrusted, logger, release, ...limits });
+  cleanups.push(() => {
+    transport.dispose();
+  });
+  return { transport, renewals: () => renewals };
 }
 
 async function refusal(options: ConnectorOptions, interactive = false) {
@@ -276,13 +312,37 @@ describe("limits of a real sshd", { timeout: 600_000 }, () => {
     assert.equal((await run(await transport.open("echo again"))).stdout, "again\n");
   });
 
-  it("carries 8 MB through the server's renewals of the session keys, in order", async () => {
+  it("carries 8 MB each way through the server's renewals of the session keys, in order", async () => {
     const server = await sshd({ config: ["RekeyLimit 1M 30"] });
     const transport = await connect(optionsFor(server.folder, { sshConfigFile: configured(server) }));
     const { stdout, exit } = await run(await transport.open("seq 1 1200000"));
     assert.deepEqual(exit, { kind: "code", code: 0 });
     assert.equal(stdout.length, 8_488_896);
     assert.ok(stdout.endsWith("\n1199999\n1200000\n"));
+    assert.equal(await sumOnHost(transport, stdout), createHash("sha256").update(stdout).digest("hex"));
+  });
+
+  it("renews the session keys itself, by bytes and by the hour, while data goes both ways", async () => {
+    const server = await sshd();
+    const clock = new FakeClock();
+    const { transport, renewals } = await renewing(server, { clock, rekeyBytes: 1 << 20 });
+    const [{ stdout }, sum] = await Promise.all([
+      transport.open("seq 1 1200000").then(run),
+      sumOnHost(transport, "x".repeat(8 << 20)),
+    ]);
+    assert.equal(createHash("sha256").update(stdout).digest("hex"), sumOfNumbers(1_200_000));
+    assert.equal(
+      sum,
+      createHash("sha256")
+        .update("x".repeat(8 << 20))
+        .digest("hex"),
+    );
+    assert.ok(renewals() >= 4, `${renewals()} renewals over 16 MB`);
+    const before = renewals();
+    clock.pass(3_600_000);
+    // The next command's bytes wait for the new keys.
+    assert.equal((await run(await transport.open("echo on"))).stdout, "on\n");
+    assert.equal(renewals(), before + 1);
   });
 
   it("ends a command that nobody reads when it is closed, and runs the next one", async () => {
@@ -302,12 +362,12 @@ describe("limits of a real sshd", { timeout: 600_000 }, () => {
     const transport = await connect(optionsFor(server.folder, { sshConfigFile: configured(server) }));
     const counter = join(server.folder, "written");
     const channel = await transport.open(
-      `yes | dd bs=65536 count=1600 iflag=fullblock 2>${counter}; echo done >>${counter}`,
+      `yes | dd bs=65536 count=400 iflag=fullblock 2>${counter}; echo done >>${counter}`,
     );
     // Another command's round trips give the flood all the time it needs to fill the windows.
     for (let i = 0; i < 5; i++) await run(await transport.open("true"));
     assert.ok(!readFileSync(counter, "utf8").includes("done"));
     const { stdout } = await run(channel);
-    assert.equal(stdout.length, 1600 * 65536);
+    assert.equal(stdout.length, 400 * 65536);
   });
 });
