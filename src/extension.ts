@@ -21,6 +21,7 @@ import { createOutput } from "./output";
 import { WorkspaceSessionFiles } from "./sessionFiles";
 import { readSettings } from "./settings";
 import { createSshSide, type SshSide } from "./sshSide";
+import { createClaim } from "./toldFailures";
 import { registerAlertsTree } from "./views/alertsTree";
 import { registerCharts } from "./views/charts";
 import { registerGpusTree } from "./views/gpusTree";
@@ -60,9 +61,11 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     approval: createApproval(context.globalState, (session) => session === demoSession),
     isTrusted,
     clock,
+    logger,
     launchedFrom: `${userInfo().username}@${hostname()}`,
   });
-  const views = registerViews({ store, logs, clock, extensionUri: context.extensionUri });
+  const claim = createClaim(context.globalStorageUri.fsPath, logger);
+  const views = registerViews({ store, logs, clock, extensionUri: context.extensionUri, claim });
   const commands: CommandContext = {
     sessions: store,
     store,
@@ -104,10 +107,11 @@ interface ViewParts {
   readonly logs: FollowedLogs;
   readonly clock: Clock;
   readonly extensionUri: vscode.Uri;
+  readonly claim: (key: string) => boolean;
 }
 
 /** All that is seen, and how commands bring it up. */
-function registerViews({ store, logs, clock, extensionUri }: ViewParts): Disposable & {
+function registerViews({ store, logs, clock, extensionUri, claim }: ViewParts): Disposable & {
   readonly shown: Pick<CommandContext, "showLog" | "showCharts">;
 } {
   const cures = (session: string, stage: string, member: string): ReturnType<typeof curesOf> =>
@@ -121,7 +125,7 @@ function registerViews({ store, logs, clock, extensionUri }: ViewParts): Disposa
     registerGpusTree({ sessions: store, clock }),
     registerAlertsTree({ sessions: store, clock }),
     registerStatusBar({ sessions: store, clock }),
-    registerNotifications({ sessions: store, enabled: () => readSettings().notifications }),
+    registerNotifications({ sessions: store, enabled: () => readSettings().notifications, claim }),
     store.onDidChange(() => {
       void vscode.commands.executeCommand("setContext", "mlSession.hasSession", store.sessions.size > 0);
     }),

@@ -1,5 +1,5 @@
 import { ExpectedError, messageOf } from "./errors";
-import type { Clock, HostOps, LaunchRequest } from "./ports";
+import type { Clock, HostOps, LaunchRequest, Logger } from "./ports";
 import type { HostDefinition, StageDefinition } from "./session/definition";
 import type { MemberRef, SessionEvent } from "./session/events";
 import type { Session } from "./session/model";
@@ -26,6 +26,8 @@ export interface LauncherContext {
   readonly approval: LaunchApproval;
   readonly isTrusted: () => boolean;
   readonly clock: Clock;
+  /** Hears of each action on a host, before it is done and how it ended. */
+  readonly logger: Logger;
   /** For the record on the host: `user@laptop`. */
   readonly launchedFrom: string;
 }
@@ -43,13 +45,15 @@ export class Launcher {
    * Returns false if the person said no.
    */
   async launch(session: string, ref: MemberRef): Promise<boolean> {
-    const { clock, approval } = this.#context;
+    const { clock, approval, logger } = this.#context;
     const { definition, host, ops } = this.#place(session, ref);
     const request = this.#request(session, definition, ref);
     if (!(await approval.approve({ session, stage: ref.stage, host, request }))) return false;
     this.#apply(session, { type: "launching", at: clock.now(), ...ref });
+    logger.info(`${host.name}: launch ${ref.stage}: ${request.command}`);
     try {
       const outcome = await ops.launch(request);
+      logger.info(`${host.name}: launch ${ref.stage}: ${outcome.kind}`);
       if (outcome.kind === "refused") throw new ExpectedError(outcome.reason);
       if (outcome.kind === "already-running") {
         throw new ExpectedError(
@@ -66,12 +70,14 @@ export class Launcher {
 
   /** Ends a member's run: its signal, grace, KILL. Throws ExpectedError if something of it survived. */
   async stop(session: string, ref: MemberRef): Promise<void> {
-    const { launchedFrom } = this.#context;
+    const { launchedFrom, logger } = this.#context;
     const { definition, ops, run } = this.#place(session, ref);
     if (run === undefined)
       throw new ExpectedError(`${ref.stage} was not started from here, so it is not stopped from here.`);
     const name = this.#session(session).definition.name;
+    logger.info(`${definition.host}: stop ${ref.stage} (run ${run}) by SIG${definition.stop.signal}`);
     const outcome = await ops.stop(name, run, { ...definition.stop, requestedBy: launchedFrom });
+    logger.info(`${definition.host}: stop ${ref.stage}: ${outcome.kind}`);
     if (outcome.kind === "refused") throw new ExpectedError(outcome.reason);
     if (outcome.kind === "not-stopped") {
       throw new ExpectedError(`${ref.stage} is still there: ${outcome.survivors.join(", ")}`);

@@ -40,6 +40,7 @@ export function openStory(
     approval: { approve: () => Promise.resolve(true) },
     isTrusted: () => true,
     clock,
+    logger,
     launchedFrom: "tester@here",
   });
   const session = (): Session => {
