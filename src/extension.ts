@@ -64,7 +64,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     logger,
     launchedFrom: `${userInfo().username}@${hostname()}`,
   });
-  const claim = createClaim(context.globalStorageUri.fsPath, logger);
+  const claim = createClaim(context.globalStorageUri.fsPath, demoSession, logger);
   const views = registerViews({ store, logs, clock, extensionUri: context.extensionUri, claim });
   const commands: CommandContext = {
     sessions: store,

@@ -4,10 +4,17 @@ import { combine, type Disposable } from "./core/lifecycle";
 import type { HostConnector, Logger } from "./core/ports";
 import type { OpenSessions } from "./core/openSessions";
 import type { Cure } from "./core/session/cure";
+import type { SessionDefinition } from "./core/session/definition";
 
 const pattern = "**/{ml-session,ml-session.local}.yaml";
 /** More files than this in one window are no workspace of somebody's, but a checkout of fixtures. */
 const mostFiles = 50;
+
+interface FileBehind {
+  readonly uri: vscode.Uri;
+  readonly connector: HostConnector;
+  readonly lastGood?: SessionDefinition;
+}
 
 /** Opens the workspace's session files as sessions, and keeps them in step with what is saved. */
 export class WorkspaceSessionFiles implements SessionFiles, Disposable {
@@ -16,8 +23,8 @@ export class WorkspaceSessionFiles implements SessionFiles, Disposable {
   readonly #logger: Logger;
   readonly #onOpened: (session: string) => void;
   readonly #watching: Disposable;
-  /** Session id → the file behind it, and what connects its hosts. */
-  readonly #behind = new Map<string, { readonly uri: vscode.Uri; readonly connector: HostConnector }>();
+  /** Session id → the file behind it, what connects its hosts, and what the file said when it could last be read. */
+  readonly #behind = new Map<string, FileBehind>();
 
   constructor(
     open: OpenSessions,
@@ -37,6 +44,7 @@ export class WorkspaceSessionFiles implements SessionFiles, Disposable {
       watcher.onDidCreate(load),
       watcher.onDidChange(load),
       watcher.onDidDelete((uri) => {
+        this.#behind.delete(uri.toString());
         this.#open.close(uri.toString());
       }),
     );
@@ -49,15 +57,23 @@ export class WorkspaceSessionFiles implements SessionFiles, Disposable {
     return found.length;
   }
 
-  /** Takes the file as it is saved into the picture. A file that says nothing usable leaves the old picture standing. */
+  /**
+   * Takes the file as it is saved into the picture. One that says nothing usable, or has a syntax error behind which
+   * stages are missing or are something else, leaves the old picture standing; nothing is started from it then, since
+   * it is no longer what the file means.
+   */
   async load(id: string, uri: vscode.Uri, connector: HostConnector): Promise<void> {
-    this.#behind.set(id, { uri, connector });
+    const lastGood = this.#behind.get(id)?.lastGood;
+    this.#behind.set(id, { uri, connector, ...(lastGood && { lastGood }) });
     try {
       const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
       const { parseSessionFile } = await import("./core/session/sessionFile");
-      const { definition, problems } = parseSessionFile(text);
+      const { definition: read, problems } = parseSessionFile(text);
       for (const { severity, message } of problems) this.#logger.debug(`${id}: ${severity}: ${message}`);
+      const garbled = !read || problems.some(({ code }) => code === "syntax");
+      const definition = garbled && lastGood ? notToStart(lastGood) : read;
       if (!definition) return;
+      if (!garbled) this.#behind.set(id, { uri, connector, lastGood: definition });
       const isNew = !this.#open.has(id);
       this.#open.open(id, definition, connector);
       if (isNew) this.#onOpened(id);
@@ -95,4 +111,13 @@ export class WorkspaceSessionFiles implements SessionFiles, Disposable {
   dispose(): void {
     this.#watching.dispose();
   }
+}
+
+/** The same stages to look at, none to launch. */
+function notToStart(definition: SessionDefinition): SessionDefinition {
+  const why = "the session file cannot be read as it was saved last";
+  const stages = [...definition.stages].map(
+    ([name, stage]) => [name, { ...stage, unsupported: [...stage.unsupported, why] }] as const,
+  );
+  return { ...definition, stages: new Map(stages) };
 }

@@ -3,7 +3,7 @@ import type { FollowedLog } from "./followedLogs";
 import { LogReader } from "./log/reader";
 import type { ProgressReading, Reading } from "./log/reading";
 import type { Clock, FollowEvent, FollowFrom, HostOps, LogPosition, RunRecord } from "./ports";
-import type { ProgressHint } from "./session/definition";
+import type { LogRule, ProgressHint } from "./session/definition";
 import type { MemberRef, SessionEvent } from "./session/events";
 
 /** How much of a log is read at first look: enough for a picture, little enough for a slow link. */
@@ -23,6 +23,7 @@ export interface LogFollowerOptions {
   /** The run whose log it is: bytes before its start are history. Absent for a log that somebody else's job writes. */
   readonly run?: RunRecord;
   readonly hint?: ProgressHint;
+  readonly rules?: readonly LogRule[];
   readonly log: FollowedLog;
   readonly clock: Clock;
   readonly apply: (event: SessionEvent) => void;
@@ -94,7 +95,7 @@ export class LogFollower {
     this.#run = run;
     this.#runStart = start.offset;
     this.#midLine = false;
-    this.#reader = new LogReader({ offset: start.offset, ...this.#hint() });
+    this.#reader = new LogReader({ offset: start.offset, ...this.#readingOptions() });
     this.options.log.setRunStart(start.offset);
     this.#tellGrowth();
     for (const { offset, data } of this.#recent) {
@@ -160,7 +161,7 @@ export class LogFollower {
 
   #start(position: LogPosition): void {
     this.#position = position;
-    this.#reader = new LogReader({ offset: Math.max(position.offset, this.#runStart), ...this.#hint() });
+    this.#reader = new LogReader({ offset: Math.max(position.offset, this.#runStart), ...this.#readingOptions() });
     this.#midLine = position.offset > this.#runStart;
     this.#recent = [];
     this.options.log.reset(position.offset, this.#runStart);
@@ -188,7 +189,7 @@ export class LogFollower {
     if (end < 0) return own.subarray(own.length);
     this.#midLine = false;
     const start = offset + (data.length - own.length) + end + 1;
-    this.#reader = new LogReader({ offset: start, ...this.#hint() });
+    this.#reader = new LogReader({ offset: start, ...this.#readingOptions() });
     return own.subarray(end + 1);
   }
 
@@ -198,9 +199,9 @@ export class LogFollower {
     while (this.#recent.length > 1 && end - (this.#recent[1]?.offset ?? end) > recentBytes) this.#recent.shift();
   }
 
-  #hint(): { readonly hint?: ProgressHint } {
-    const { hint } = this.options;
-    return hint ? { hint } : {};
+  #readingOptions(): { readonly hint?: ProgressHint; readonly rules?: readonly LogRule[] } {
+    const { hint, rules } = this.options;
+    return { ...(hint ? { hint } : {}), ...(rules ? { rules } : {}) };
   }
 
   #emit(readings: readonly Reading[]): void {

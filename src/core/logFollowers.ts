@@ -78,6 +78,7 @@ export class LogFollowers {
       path,
       ...(member.run ? { run: member.run } : {}),
       ...(stage?.progress ? { hint: stage.progress } : {}),
+      ...(stage?.rules ? { rules: stage.rules } : {}),
       log: logs.of(this.#session, ref),
       clock,
       apply: (event) => {

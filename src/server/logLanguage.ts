@@ -3,6 +3,7 @@ import type { Diagnostic, Hover } from "vscode-languageserver";
 import type { TextDocument } from "vscode-languageserver-textdocument";
 import { LogReader } from "../core/log/reader";
 import type { FailureReading } from "../core/log/reading";
+import { adviceText } from "../core/session/markdown";
 
 /** Larger logs are read from here on before their end; VS Code does not hand over more than 50 MB at all. */
 const mostCharacters = 8_000_000;
@@ -68,7 +69,7 @@ function diagnosticOf(
   return {
     range: { start: document.positionAt(from), end: document.positionAt(from + segment.trimEnd().length) },
     severity: failure.severity === "error" ? DiagnosticSeverity.Error : DiagnosticSeverity.Warning,
-    message: `${failure.cause} ${failure.remedy}`.trim(),
+    message: `${failure.cause} ${adviceText(failure.remedy)}`.trim(),
     code: failure.failure,
     source: "ML Session",
   };

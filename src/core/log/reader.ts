@@ -1,4 +1,4 @@
-import type { ProgressHint } from "../session/definition";
+import type { LogRule, ProgressHint } from "../session/definition";
 import { FailureFinder } from "./failures/finder";
 import type { LinePlace } from "./failures/tracebacks";
 import { progressFormats } from "./formats/all";
@@ -18,6 +18,8 @@ export interface LogReaderOptions {
   readonly offset?: number;
   /** What the session file says about progress. An unusable pattern throws an `ExpectedError`. */
   readonly hint?: ProgressHint;
+  /** The session file's own rules for lines. An unusable one throws an `ExpectedError`. */
+  readonly rules?: readonly LogRule[];
 }
 
 /**
@@ -26,7 +28,7 @@ export interface LogReaderOptions {
  */
 export class LogReader {
   readonly #lines: LineSplitter;
-  readonly #failures = new FailureFinder();
+  readonly #failures: FailureFinder;
   readonly #formats: readonly ProgressFormat[];
   readonly #quotes = new Quotes();
   readonly #total: number | undefined;
@@ -34,6 +36,7 @@ export class LogReader {
 
   constructor(options: LogReaderOptions = {}) {
     this.#lines = new LineSplitter(options.offset ?? 0);
+    this.#failures = new FailureFinder(options.rules);
     const own = options.hint?.pattern;
     this.#formats = own === undefined ? progressFormats : [hintFormat(own), ...progressFormats];
     this.#total = options.hint?.total;
@@ -88,7 +91,7 @@ export class LogReader {
     if (this.#quotes.holds(peeled)) return;
     const progress = this.#progress(piece, peeled, this.#memory);
     if (progress !== undefined) {
-      into.push(progress.reading, ...this.#failures.progress(progress.reading, placeOf(piece, text)));
+      into.push(progress.reading, ...this.#failures.progress(progress.reading, placeOf(piece, text), peeled.body));
       if (progress.rest === undefined) return;
       const rest = peelPrefixes(progress.rest);
       this.#look(piece, progress.rest, { ...rest, source: joined(peeled.source, rest.source) }, into);

@@ -1,4 +1,4 @@
-import { escapeMarkdown, plainLine, plainMessage } from "./markdown";
+import { adviceMarkdown, adviceText, escapeMarkdown, plainLine, plainMessage } from "./markdown";
 import type { Alert, Member, Session } from "./model";
 import { nodeId, type TreeNode } from "./nodes";
 import { row, type Row } from "./rows";
@@ -36,7 +36,7 @@ function alertRow(session: Session, alert: Alert, now: number, alone: boolean): 
     tooltip: [
       `**${escapeMarkdown(label)}** failed ${clockTime(alert.at, now)}`,
       escapeMarkdown(cause),
-      `**What helps:** ${escapeMarkdown(alert.remedy)}`,
+      `**What helps:** ${adviceMarkdown(alert.remedy)}`,
     ].join("\n\n"),
     contextValue: command === undefined ? "alert.watched" : "alert.launchable",
     click,
@@ -45,8 +45,8 @@ function alertRow(session: Session, alert: Alert, now: number, alone: boolean): 
 }
 
 function remedyRow(id: string, node: TreeNode, remedy: string): Row {
-  const label = plainLine(remedy);
-  const looks = { description: "", icon: "lightbulb", tooltip: escapeMarkdown(remedy), contextValue: "remedy" };
+  const label = adviceText(remedy);
+  const looks = { description: "", icon: "lightbulb", tooltip: adviceMarkdown(remedy), contextValue: "remedy" };
   return row({ id, node, label, ...looks });
 }
 
@@ -100,7 +100,7 @@ export function notices(sessions: Iterable<Session>, told: ReadonlySet<string>):
     return {
       keys: group.map(({ key }) => key),
       message: plainMessage(
-        `${shortList(names)} failed${onHost(session, alert)}: ${cause.replace(/\.$/, "")}. ${alert.remedy}`,
+        `${shortList(names)} failed${onHost(session, alert)}: ${cause.replace(/\.$/, "")}. ${adviceText(alert.remedy)}`,
       ).slice(0, 600),
       node: alertNode(session, alert),
       launchable: session.stages.get(alert.stage)?.definition.command !== undefined,

@@ -33,6 +33,27 @@ export interface ProgressHint {
   readonly pattern?: string;
 }
 
+/** What lines of a log mean that only the writer of the session file knows. Goes before the product's own rules. */
+export type LogRule =
+  | {
+      /** A regular expression; it is searched for in the first 300 characters of a line without its prefixes. */
+      readonly pattern: string;
+      /** Lines that fit are harmless, whatever the product's own rules say. */
+      readonly ignore: true;
+    }
+  | {
+      readonly pattern: string;
+      readonly ignore: false;
+      /** Name of the kind of failure: small letters, digits and `-`. */
+      readonly kind: string;
+      readonly severity: "error" | "warning";
+      /** A retry cannot help. */
+      readonly permanent: boolean;
+      /** `{name}` stands for what the pattern's group of this name took. */
+      readonly cause: string;
+      readonly remedy: string;
+    };
+
 /** What must be there for a stage to be finished; without it exit 0 reads "finished, unchecked". */
 export interface DoneWhen {
   /** Paths or globs that must exist. */
@@ -62,6 +83,8 @@ export interface StageDefinition {
   readonly needs: readonly string[];
   readonly gpus?: "all" | readonly number[];
   readonly progress?: ProgressHint;
+  /** The stage's own rules, then those of `defaults`. */
+  readonly rules?: readonly LogRule[];
   readonly stalledAfterSeconds?: number;
   readonly doneWhen?: DoneWhen;
   readonly stop: { readonly signal: "TERM" | "INT" | "HUP" | "QUIT" | "USR1" | "USR2"; readonly graceSeconds: number };

@@ -1,6 +1,7 @@
 import type { GpuSample } from "../ports";
 import { escapeMarkdown, plainLine } from "./markdown";
 import type { Gpu, RemoteHost, Session } from "./model";
+import { nodeId, type TreeNode } from "./nodes";
 import { row, type Row } from "./rows";
 import { connectionText, join } from "./stateWords";
 import { amount, clockTime, count, decimal, gpuMemory, list } from "./words";
@@ -16,8 +17,11 @@ const staleMs = 30_000;
 export function gpuRows(session: Session, now: number, alone: boolean): readonly Row[] {
   return [...session.hosts.values()].map((host) => {
     const stale = staleSince(host, now);
+    const node: TreeNode = { kind: "host", session: session.id, host: host.definition.name };
     return row({
-      node: { kind: "host", session: session.id, host: host.definition.name },
+      // VS Code keeps a row folded that had nothing below it when it was first drawn; with another id it is a new one.
+      id: host.gpus.length === 0 ? `${nodeId(node)}/none` : nodeId(node),
+      node,
       label: plainLine(host.definition.name),
       description: plainLine(join(hostText(host, now), alone ? undefined : session.definition.name)),
       icon: "server",

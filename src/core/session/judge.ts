@@ -134,11 +134,12 @@ function hasForeignLog(member: Member): boolean {
 
 /** A log that no run of ours writes: somebody started the job by hand. Its writer tells whether it is alive. */
 function judgeForeignLog(member: Member, around: Circumstances): SeenState {
-  const writing = member.writer?.open;
-  if (writing === true) return stalled(member, around) ?? { kind: member.progress ? "running" : "watching" };
+  const { writer } = member;
+  if (!writer) return { kind: "watching" };
+  if (writer.open === true) return stalled(member, around) ?? { kind: member.progress ? "running" : "watching" };
   const failure = gravest(member.failures);
-  if (failure && (writing === false || !movedOnAfter(failure, member))) return failedBy(failure);
-  if (writing === undefined) return { kind: "watching" };
+  if (failure && (writer.open === false || !movedOnAfter(failure, member))) return failedBy(failure);
+  if (writer.open === undefined) return { kind: "watching" };
   return { kind: isThrough(member) ? "finished-unchecked" : "ended-unknown" };
 }
 

@@ -17,6 +17,25 @@ export function plainLine(text: string): string {
     .trim();
 }
 
+/** Our own advice as Markdown: what stands between backticks becomes code; all else is escaped, as it may quote a host. */
+export function adviceMarkdown(advice: string): string {
+  const parts = plainLine(advice).split("`");
+  // An odd number of backticks leaves the last one without its pair: then none of them is a mark.
+  if (parts.length % 2 === 0 || advice.length > 500) return escapeMarkdown(advice);
+  return parts.map((part, index) => (index % 2 === 1 && part !== "" ? `\`${part}\`` : escapeEdges(part))).join("");
+}
+
+/** Escaped, but with the blanks at its ends, which part it from the code beside it. */
+function escapeEdges(part: string): string {
+  const [lead, trail] = [part.startsWith(" ") ? " " : "", part.endsWith(" ") && part.trim() !== "" ? " " : ""];
+  return `${lead}${escapeMarkdown(part)}${trail}`;
+}
+
+/** Our own advice where no Markdown is drawn: without its backticks. */
+export function adviceText(advice: string): string {
+  return plainLine(advice.replaceAll("`", ""));
+}
+
 /** As `plainLine`, for notifications: VS Code makes links of `[text](target)` there. */
 export function plainMessage(text: string): string {
   return plainLine(text).replace(/\]\(/g, "] (");

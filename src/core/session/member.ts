@@ -30,15 +30,7 @@ export function newMember(name: string, log: string | undefined, at: number): Me
 export function applyToMember(member: Member, event: MemberEvent): Member {
   switch (event.type) {
     case "log":
-      return {
-        ...member,
-        log: {
-          ...logOf(member),
-          state: event.caughtUp ? "following" : "catching-up",
-          offset: event.offset,
-          grewAt: event.modifiedAt,
-        },
-      };
+      return withGrowth(member, event);
     case "log-missing":
       return { ...member, log: { ...logOf(member), state: "missing" } };
     case "log-unreadable":
@@ -98,6 +90,19 @@ function endMark(record: RunRecord, clockOffsetMs: number): Mark {
   const how =
     exit?.kind === "code" ? `exit code ${exit.code}` : exit?.kind === "signal" ? `SIG${exit.signal}` : "unknown";
   return { at, kind: "failed", label: `failed: ${how}` };
+}
+
+/** What grows has a writer, whatever was found when it was quiet. */
+function withGrowth(member: Member, event: Extract<MemberEvent, { type: "log" }>): Member {
+  const log: LogState = {
+    ...logOf(member),
+    state: event.caughtUp ? "following" : "catching-up",
+    offset: event.offset,
+    grewAt: event.modifiedAt,
+  };
+  const { writer, ...rest } = member;
+  const grew = event.offset > logOf(member).offset;
+  return { ...rest, log, ...(writer && !(grew && writer.open === false) ? { writer } : {}) };
 }
 
 function logOf(member: Member): LogState {

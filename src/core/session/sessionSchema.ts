@@ -91,6 +91,27 @@ const progress = z.strictObject(
   "a map with `total` or `pattern`",
 );
 
+const ruleKind = /^[a-z][a-z\d-]{0,39}$/;
+const rule = z.strictObject(
+  {
+    pattern: z
+      .string("a regular expression")
+      .check(
+        z.describe("A regular expression, searched for in the first 300 characters of a line without its prefixes."),
+      ),
+    kind: key(
+      z.string("a name").check(z.regex(ruleKind, "a name of small letters, digits and `-`")),
+      "Name of the kind of failure, such as `cuda-oom` or one of your own.",
+    ),
+    severity: key(z.enum(["error", "warning"], "`error` or `warning`"), "`error` (default) or `warning`."),
+    cause: key(text, "What the line means. `{name}` stands for what the pattern's group of this name took."),
+    remedy: key(text, "What to do about it. `{name}` as in `cause`."),
+    permanent: key(flag, "Whether starting it again cannot help. Default `false`."),
+    ignore: key(flag, "`true`: lines that fit are harmless, whatever the built-in rules say."),
+  },
+  "a map with `pattern`, `kind` and `cause`, or with `pattern` and `ignore: true`",
+);
+
 const outputs = z.strictObject(
   {
     files: key(paths, "Paths or globs of the files that the stage writes."),
@@ -162,6 +183,10 @@ const common = {
   ),
   stalled_after: key(duration, "How long progress may stand still before the stage counts as stalled."),
   stop: key(stop, "How the stage is stopped."),
+  rules: key(
+    z.array(rule, "a list of rules"),
+    "What lines of the log mean that the built-in rules do not know, or take for a failure.",
+  ),
   retries: key(retries, "How often a failed stage is started again by itself. Not supported yet."),
   timeout: key(duration, "How long the stage may run. Not supported yet."),
   when_busy: key(
@@ -266,5 +291,7 @@ export type HostInput = z.infer<typeof host>;
 export type StageInput = z.infer<typeof stage>;
 /** A service, as written. */
 export type ServiceInput = z.infer<typeof service>;
+/** A rule for lines of a log, as written. */
+export type RuleInput = z.infer<typeof rule>;
 /** What `log` may be, as written. */
 export type LogInput = z.infer<typeof logSource>;

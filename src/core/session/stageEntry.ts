@@ -11,6 +11,7 @@ import type {
 import { listed, readEnvironment } from "./hostEntry";
 import { didYouMean } from "./sessionProblems";
 import type { KeyPath, SessionProblems } from "./sessionProblems";
+import { readRules } from "./ruleEntry";
 import type { ServiceInput, SessionInput, StageInput } from "./sessionSchema";
 import { unsupportedInHost, unsupportedInService, unsupportedInStage } from "./sessionSupport";
 import type { UnsupportedPart } from "./sessionSupport";
@@ -59,6 +60,7 @@ export function readStage(context: EntryContext, name: string, own: StageInput):
     needs: listed(input.needs),
     gpus: gpusOf(input.gpus),
     progress: progressOf(context, name, input.progress),
+    rules: readRules(context, name, own.rules),
     stalledAfterSeconds: parseDuration(input.stalled_after ?? ""),
     doneWhen: doneWhenOf(context, name, input.done_when),
     stop: { signal: stop.signal ?? "TERM", graceSeconds: parseDuration(stop.grace ?? 30) ?? 30 },

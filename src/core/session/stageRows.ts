@@ -1,5 +1,5 @@
 import type { ConnectionState, Member, RemoteHost, ServiceView, Session, Stage, StageState } from "./model";
-import { escapeMarkdown, plainLine } from "./markdown";
+import { adviceMarkdown, escapeMarkdown, plainLine } from "./markdown";
 import { row, type Row } from "./rows";
 import {
   causeWithExit,
@@ -202,7 +202,7 @@ function memberTooltip(title: string, member: Member, now: number): string {
   return paragraphs(
     `**${escapeMarkdown(title)}** · ${escapeMarkdown(stateText(state, member, now))}`,
     state.kind === "failed" ? `**Cause:** ${escapeMarkdown(causeWithExit(state.cause, run))}` : undefined,
-    state.kind === "failed" ? `**What helps:** ${escapeMarkdown(state.remedy)}` : undefined,
+    state.kind === "failed" ? `**What helps:** ${adviceMarkdown(state.remedy)}` : undefined,
     state.kind === "unknown" ? escapeMarkdown(state.why) : undefined,
     run && `**Command:** ${escapeMarkdown(run.command)}`,
     run && `**Started** ${clockTime(run.startedAt, now)} from ${escapeMarkdown(run.launchedFrom)}`,

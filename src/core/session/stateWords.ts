@@ -119,8 +119,9 @@ function failedText(cause: string, facts: MemberFacts, now: number): string {
 export function causeWithExit(cause: string, run: RunRecord | undefined): string {
   const exit = run?.end?.exit;
   if (exit === undefined || exit.kind === "unknown" || /\bexit|SIG[A-Z]{2}|signal/.test(cause)) return cause;
-  if (exit.kind === "code") return exit.code === 0 ? cause : `${cause} (exit ${exit.code})`;
-  return `${cause} (SIG${exit.signal.replace(/^SIG/, "")})`;
+  const open = cause.replace(/\.$/, "");
+  if (exit.kind === "code") return exit.code === 0 ? cause : `${open} (exit ${exit.code})`;
+  return `${open} (SIG${exit.signal.replace(/^SIG/, "")})`;
 }
 
 /** The state in one or two words, for "was running" and tables. */

@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 import { combine, type Disposable } from "../../core/lifecycle";
 import type { FailureReading } from "../../core/log/reading";
 import type { LogMarks } from "../../core/session/logMarks";
-import { escapeMarkdown, plainLine } from "../../core/session/markdown";
+import { adviceMarkdown, plainLine } from "../../core/session/markdown";
 import { logRefOf, remoteLogScheme } from "../../core/session/remoteLogs";
 
 /** A change that was seen to help, as a command to run. */
@@ -18,8 +18,12 @@ export type CuresOf = (session: string, stage: string, member: string) => readon
 const source = "ML Session";
 const selector: vscode.DocumentSelector = { scheme: remoteLogScheme };
 
-/** Cause and remedy at the failing line: on hover, in the Problems panel, and as a quick fix. */
+/**
+ * Cause and remedy at the failing line: on hover, in the Problems panel, as a quick fix there, and as a code lens, since
+ * VS Code offers no quick fixes inside a read-only editor.
+ */
 export class FailureHelp implements Disposable {
+  readonly #lensesChanged = new vscode.EventEmitter<void>();
   readonly #problems = vscode.languages.createDiagnosticCollection("ml-session-log");
   readonly #parts: Disposable;
 
@@ -38,13 +42,18 @@ export class FailureHelp implements Disposable {
         { provideCodeActions: (document, _range, context) => actions(document, context, curesOf) },
         { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
       ),
+      this.#lensesChanged,
+      vscode.languages.registerCodeLensProvider(selector, {
+        onDidChangeCodeLenses: this.#lensesChanged.event,
+        provideCodeLenses: (document) => lenses(document, marksOf(document), curesOf),
+      }),
       vscode.workspace.onDidCloseTextDocument((document) => {
         this.#problems.delete(document.uri);
       }),
     );
   }
 
-  /** Brings the Problems panel up to date for one open log. */
+  /** Brings the Problems panel and the offered cures up to date for one open log. */
   report(document: vscode.TextDocument, marks: LogMarks): void {
     this.#problems.set(
       document.uri,
@@ -52,6 +61,7 @@ export class FailureHelp implements Disposable {
         .filter(({ line }) => line < document.lineCount)
         .map(({ line, failure }) => problem(document.lineAt(line).range, failure)),
     );
+    this.#lensesChanged.fire();
   }
 
   dispose(): void {
@@ -67,16 +77,25 @@ function problem(range: vscode.Range, failure: FailureReading): vscode.Diagnosti
   return diagnostic;
 }
 
-/** What the problem itself does not say: the hover shows both. Not trusted: the words quote the host. */
+/** What the problem, which the editor shows above it, does not say. Not trusted: the words may quote the host. */
 function explanation(failure: FailureReading): vscode.MarkdownString {
   const again = failure.permanent ? "Trying again without a change cannot help." : "It may pass when tried again.";
-  return new vscode.MarkdownString(
-    [
-      `**${escapeMarkdown(failure.cause)}**`,
-      `**What helps:** ${escapeMarkdown(failure.remedy)}`,
-      `${again} Kind: ${escapeMarkdown(failure.failure)}`,
-    ].join("\n\n"),
-  );
+  return new vscode.MarkdownString(`**What helps:** ${adviceMarkdown(failure.remedy)}\n\n${again}`);
+}
+
+/** The best cures, above the failure that came last. */
+function lenses(document: vscode.TextDocument, { failures }: LogMarks, curesOf: CuresOf): vscode.CodeLens[] {
+  const ref = logRefOf(document.uri.query);
+  const last = failures.filter(({ failure }) => failure.severity === "error").at(-1);
+  if (!ref || !last) return [];
+  const range = new vscode.Range(last.line, 0, last.line, 0);
+  return curesOf(ref.session, ref.stage, ref.member)
+    .slice(0, 2)
+    .map(({ title, command, arguments: more }) => {
+      // Text of a lens may hold icons.
+      const text = `$(lightbulb) ${plainLine(title).replaceAll("$(", "$ (")}`;
+      return new vscode.CodeLens(range, { title: text, command, arguments: [...more] });
+    });
 }
 
 function actions(

@@ -35,14 +35,19 @@ export function registerRemoteLogs(deps: RemoteLogDeps): RemoteLogView {
   };
   const painting = new LogPainting(vscode.Uri.joinPath(extensionUri, "media"));
   const help = new FailureHelp(marksOf, cures);
-  const drawn = new Map<vscode.TextDocument, { version: number; failures: readonly FailureReading[] }>();
+  const drawn = new Map<vscode.TextDocument, { version: number; failures: readonly FailureReading[]; cures: string }>();
+  const curesIn = (document: vscode.TextDocument): string => {
+    const ref = logRefOf(document.uri.query);
+    return ref ? JSON.stringify(cures(ref.session, ref.stage, ref.member).map(({ title }) => title)) : "";
+  };
   const update = (): void => {
     let changed = false;
     for (const document of vscode.workspace.textDocuments) {
       if (document.uri.scheme !== remoteLogScheme) continue;
-      const [old, failures] = [drawn.get(document), failuresIn(sessions, document)];
-      if (old?.version === document.version && old.failures === failures) continue;
-      drawn.set(document, { version: document.version, failures });
+      const old = drawn.get(document);
+      const now = { version: document.version, failures: failuresIn(sessions, document), cures: curesIn(document) };
+      if (old?.version === now.version && old.failures === now.failures && old.cures === now.cures) continue;
+      drawn.set(document, now);
       help.report(document, marksOf(document));
       changed = true;
     }

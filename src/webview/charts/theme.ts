@@ -31,7 +31,8 @@ export function readTheme(): Theme {
   return {
     foreground,
     muted: color("--vscode-descriptionForeground", foreground),
-    grid: color("--vscode-charts-lines", "rgba(128, 128, 128, 0.3)"),
+    // As quiet as the editor's own borders; `charts.lines` is half as strong as text.
+    grid: color("--vscode-panel-border", "rgba(128, 128, 128, 0.3)"),
     surface: color("--vscode-editorHoverWidget-background", color("--vscode-editor-background", "#ffffff")),
     border: color("--vscode-editorHoverWidget-border", foreground),
     failed: color("--vscode-charts-red", "#f14c4c"),

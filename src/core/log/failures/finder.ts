@@ -1,3 +1,4 @@
+import type { LogRule } from "../../session/definition";
 import type { PeeledLine } from "../prefixes";
 import type { FailureReading, LogVerdict, ProgressReading } from "../reading";
 import { exceptionRules, lineNeedles, lineRules } from "./rules";
@@ -5,6 +6,7 @@ import { matchRule, type Captured, type FailureRule } from "./rule";
 import { placed } from "./place";
 import { TracebackTracker, type ExceptionChain, type LinePlace } from "./tracebacks";
 import { TrendWatcher } from "./trends";
+import { UserRules } from "./userRules";
 
 const bareException =
   /^(?:(?:[a-z_]\w*\.){0,12}[A-Z]\w*(?:Error|Exception|Failure|Timeout)|(?:[a-z_]\w*\.){1,12}[A-Z]\w*)(?:\([\w.]{1,80}\))?: \S/;
@@ -39,9 +41,18 @@ export class FailureFinder {
   readonly #tracebacks = new TracebackTracker();
   readonly #trends = new TrendWatcher();
   readonly #seen = new Set<string>();
+  readonly #own: UserRules | undefined;
   #failed = false;
   #lastError = Number.NEGATIVE_INFINITY;
   #verdict: LogVerdict = "healthy";
+
+  /**
+   * @param rules of the session file, tried before all others
+   * @throws ExpectedError in plain words for a rule that cannot be used
+   */
+  constructor(rules: readonly LogRule[] = []) {
+    this.#own = rules.length === 0 ? undefined : new UserRules(rules);
+  }
 
   /** What all lines so far say. A traceback that still waits for its end counts. */
   verdict(): LogVerdict {
@@ -57,8 +68,11 @@ export class FailureFinder {
   }
 
   /** Takes a reading of progress: runs of them can show a failure, and a process that goes on has survived its last traceback. */
-  progress(reading: ProgressReading, place: LinePlace): readonly FailureReading[] {
+  progress(reading: ProgressReading, place: LinePlace, body: string): readonly FailureReading[] {
     const readings = this.#tracebacks.progressed(reading.source).flatMap((chain) => this.#chain(chain));
+    const own = this.#own?.look(body);
+    if (own === "harmless") return readings;
+    if (own !== undefined) return [...readings, ...this.#found({ ...own, place, startLine: place.line })];
     const trend = this.#trends.progress(reading, place);
     if (trend !== undefined) readings.push(...this.#report(trend));
     return readings;
@@ -86,6 +100,9 @@ export class FailureFinder {
   #line(peeled: PeeledLine, place: LinePlace): readonly FailureReading[] {
     const body = peeled.body.trimStart();
     if (body === "") return [];
+    const own = this.#own?.look(body);
+    if (own === "harmless") return [];
+    if (own !== undefined) return this.#found({ ...own, place, startLine: place.line });
     const said = explainLine(body, peeled.level);
     if (said !== undefined) {
       const waiting = this.#tracebacks.waiting(peeled.source);
@@ -105,6 +122,9 @@ export class FailureFinder {
     const raised = chain.raised.filter((one) => !notFailures.test(one.message));
     let best: Finding | undefined;
     for (const one of raised) {
+      const own = this.#own?.look(one.message);
+      if (own === "harmless") return [];
+      if (own !== undefined) return this.#found({ ...own, place: one.place, startLine: chain.startLine });
       const known = explain(one.message);
       if (known !== undefined && (best === undefined || known.rule.weight >= best.rule.weight)) {
         best = { ...known, place: one.place, startLine: chain.startLine };
