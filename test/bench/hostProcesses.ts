@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  /** Own and of the children it has waited for, in clock ticks. */
+  readonly ticks: number;
+  readonly arguments: string;
+}
+
+/** Clock ticks of /proc are 1/100 s on every Linux that has sysconf(_SC_CLK_TCK) = 100, which is all of the common ones. */
+const tickMs = 10;
+
+/** The listening sshd whose configuration lies in the folder. */
+export function serverOf(folder: string): number {
+  const own = processes().filter(({ arguments: words }) => words.includes(`${folder}/sshd_config`));
+  const [server] = own;
+  if (server === undefined) throw new Error("sshd is not there");
+  return server.pid;
+}
+
+/**
+ * CPU milliseconds of a process and all below it, living or waited for, without nvidia-smi and what it started.
+ * proc(5): fields 14 to 17 of stat. What left its parent (setsid and a double fork) is not counted.
+ */
+export function cpuMsBelow(root: number): number {
+  const all = processes();
+  const below = (pid: number): number => {
+    const own = all.find((process) => process.pid === pid);
+    if (own === undefined || /(^|\/)nvidia-smi(\0|$)/.test(own.arguments.split("\0").slice(0, 2).join("\0"))) return 0;
+    const children = all.filter((process) => process.parent === pid);
+    return children.reduce((sum, child) => sum + below(child.pid), own.ticks);
+  };
+  return below(root) * tickMs;
+}
+
+function processes(): readonly Process[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, "utf8");
+        // The name, in brackets, may hold anything; what follows it is numbers.
+        const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+        const number = (index: number): number => Number(fields[index - 3]);
+        const ticks = [14, 15, 16, 17].reduce((sum, index) => sum + number(index), 0);
+        return [
+          { pid: Number(name), parent: number(4), ticks, arguments: readFileSync(`/proc/${name}/cmdline`, "utf8") },
+        ];
+      } catch {
+        return []; // It has ended.
+      }
+    });
+}

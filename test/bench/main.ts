@@ -1,0 +1,42 @@
+// Prints the figures of docs/performance.md, one line of JSON each:  npm run --silent bench [-- NAME…]
+import { measureActivation, measurePackage } from "./activation";
+import { measureCatchUp } from "./catchUp";
+import { measureEta } from "./eta";
+import { print } from "./figure";
+import { measureHostCost } from "./hostCost";
+import { measureLatency } from "./latency";
+import { measureLaunchToRed } from "./launchToRed";
+import { measureGrowth, measureScan } from "./scan";
+
+const benches: Readonly<Record<string, () => Promise<void>>> = {
+  "scan-typical": () => measureScan("typical", 1),
+  "scan-dense": () => measureScan("dense", 0.25),
+  "scan-bars": () => measureScan("bars", 1),
+  "scan-growth": measureGrowth,
+  latency: measureLatency,
+  "launch-to-red": measureLaunchToRed,
+  "host-cost": measureHostCost,
+  eta: measureEta,
+  activation: measureActivation,
+  package: measurePackage,
+  "catch-up": measureCatchUp,
+};
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !Object.hasOwn(benches, name));
+if (unknown.length > 0) {
+  process.stderr.write(`No figure ${unknown.join(", ")}; there are ${Object.keys(benches).join(", ")}.\n`);
+  process.exit(2);
+}
+let broken = false;
+for (const [name, measure] of Object.entries(benches)) {
+  if (names.length > 0 && !names.includes(name)) continue;
+  try {
+    await measure();
+  } catch (error) {
+    broken = true;
+    const note = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    print({ name, value: null, unit: "", ok: false, note });
+  }
+}
+process.exit(broken ? 1 : 0);

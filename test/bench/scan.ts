@@ -1,0 +1,187 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { performance } from "node:perf_hooks";
+import { LogReader } from "../../src/core/log/reader";
+import type { Reading } from "../../src/core/log/reading";
+import { median, print, setting } from "./figure";
+import { writeMix, type MixKind } from "./mix";
+
+const patterns = resolve("test/fixtures/bench/patterns.txt");
+const chunkBytes = 1 << 16;
+
+/** What reading a file made and took. */
+interface Scan {
+  readonly ms: number;
+  /** Of all threads of this process, garbage collection included. */
+  readonly cpuMs: number;
+  readonly progress: number;
+  readonly failures: number;
+  readonly digest: string;
+}
+
+/** Reads the whole file by one LogReader, in chunks as they come from a host, and uses every reading. */
+function scan(file: string): Scan {
+  const input = openSync(file, "r");
+  const buffer = Buffer.alloc(chunkBytes);
+  const digest = new Digest();
+  const cpu = process.cpuUsage();
+  const began = performance.now();
+  try {
+    const reader = new LogReader();
+    for (;;) {
+      const length = readSync(input, buffer, 0, chunkBytes, null);
+      if (length === 0) break;
+      digest.take(reader.push(buffer.subarray(0, length)));
+    }
+    digest.take(reader.flush());
+  } finally {
+    closeSync(input);
+  }
+  const ms = performance.now() - began;
+  const { user, system } = process.cpuUsage(cpu);
+  return { ms, cpuMs: (user + system) / 1000, ...digest.result };
+}
+
+/** FNV-1a over where every reading stands and what it says. */
+class Digest {
+  #hash = 0x811c9dc5;
+  #progress = 0;
+  #failures = 0;
+
+  take(readings: readonly Reading[]): void {
+    for (const reading of readings) {
+      this.#mix(reading.offset + reading.segment);
+      if (reading.kind === "progress") {
+        this.#progress++;
+        this.#mix(reading.done ?? 1);
+        this.#mix(reading.total ?? 2);
+        for (const value of Object.values(reading.metrics ?? {})) this.#mix(value === "nan" ? 3 : value);
+      } else {
+        this.#failures++;
+        for (const character of reading.failure + reading.cause) this.#mix(character.charCodeAt(0));
+      }
+    }
+  }
+
+  get result(): Pick<Scan, "progress" | "failures" | "digest"> {
+    const digest = (this.#hash >>> 0).toString(16);
+    return { progress: this.#progress, failures: this.#failures, digest };
+  }
+
+  #mix(value: number): void {
+    this.#hash = Math.imul(this.#hash ^ (value * 1000), 0x01000193);
+  }
+}
+
+/** Milliseconds of wall and CPU that `rg -j1 -c` takes for the same file; undefined where it is not installed. */
+function rival(file: string): { readonly ms: number; readonly cpuMs: number } | undefined {
+  const began = performance.now();
+  const script = 'TIMEFORMAT="%U %S"; time rg -j1 -c -f "$1" "$2" >/dev/null';
+  const { status, stderr } = spawnSync("bash", ["-c", script, "bash", patterns, file], { encoding: "utf8" });
+  const ms = performance.now() - began;
+  const [user, system] = (stderr.trim().split("\n").at(-1) ?? "").split(" ").map(Number);
+  // 1 is "no line matches"; above it rg itself failed, or is not there.
+  if ((status ?? 2) > 1 || user === undefined || system === undefined) return undefined;
+  return { ms, cpuMs: (user + system) * 1000 };
+}
+
+async function withMix<T>(kind: MixKind, megabytes: number, use: (file: string) => T): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "bench-scan-"));
+  try {
+    const file = join(folder, "mix.log");
+    writeMix(file, kind, megabytes * 1e6);
+    return await Promise.resolve(use(file));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** How fast a log is read, beside ripgrep with as many patterns. @param bar the least ratio of rg's time to ours */
+export async function measureScan(kind: MixKind, bar: number): Promise<void> {
+  const megabytes = setting("BENCH_MB", 100);
+  const rounds = setting("BENCH_ROUNDS", 3);
+  await withMix(kind, megabytes, (file) => {
+    const ours: Scan[] = [];
+    const theirs: { readonly ms: number; readonly cpuMs: number }[] = [];
+    rival(file); // Both find the file in the page cache.
+    for (let i = 0; i < rounds; i++) {
+      ours.push(scan(file));
+      const other = rival(file);
+      if (other !== undefined) theirs.push(other);
+    }
+    const size = statSync(file).size / 1e6;
+    const ms = median(ours.map((one) => one.ms));
+    const cpu = median(ours.map((one) => one.cpuMs));
+    const rivalMs = theirs.length === 0 ? undefined : median(theirs.map((one) => one.ms));
+    const rivalCpu = median(theirs.map((one) => one.cpuMs));
+    const ratio = rivalMs === undefined ? null : rivalMs / ms;
+    const first = ours[0];
+    print({
+      name: `scan-${kind}`,
+      value: size / (ms / 1000),
+      unit: "MB/s",
+      rival: "rg -j1 -c -f patterns.txt",
+      rival_value: rivalMs === undefined ? null : size / (rivalMs / 1000),
+      ratio,
+      bar: `ratio >= ${bar}`,
+      ok: ratio === null ? null : ratio >= bar,
+      n: rounds,
+      note:
+        `${size.toFixed(0)} MB, ${first?.progress ?? 0} progress and ${first?.failures ?? 0} failure readings, ` +
+        `digest ${first?.digest ?? ""}; by CPU time ${(size / (cpu / 1000)).toFixed(1)} MB/s, ` +
+        (rivalMs === undefined
+          ? "ripgrep is not installed"
+          : `rg ${(size / (rivalCpu / 1000)).toFixed(1)} MB/s, ratio ${(rivalCpu / cpu).toFixed(3)}`),
+    });
+  });
+}
+
+/** Whether a byte costs the same in a long log and in a short one; and in a single line of 10 MB. */
+export async function measureGrowth(): Promise<void> {
+  const sizes = [10, 30, 100];
+  const perByte: number[] = [];
+  for (const megabytes of sizes) {
+    const ns = await withMix("typical", megabytes, (file) => {
+      const times = [0, 1, 2].map(() => scan(file).cpuMs);
+      return (median(times) * 1e6) / statSync(file).size;
+    });
+    perByte.push(ns);
+    print({ name: `scan-growth-${megabytes}MB`, value: ns, unit: "ns CPU/byte", n: 3 });
+  }
+  const growth = (perByte.at(-1) ?? Number.NaN) / (perByte[0] ?? Number.NaN);
+  print({
+    name: "scan-growth",
+    value: growth,
+    unit: "time per byte at 100 MB / at 10 MB",
+    bar: "<= 1.3",
+    ok: growth <= 1.3,
+    n: 3,
+  });
+  const line = [1, 10].map((megabytes) => longLine(megabytes));
+  const [short = Number.NaN, long = Number.NaN] = line;
+  print({
+    name: "scan-long-line",
+    value: long,
+    unit: "ms for one line of 10 MB",
+    rival: "one line of 1 MB",
+    rival_value: short,
+    ratio: short / long,
+    bar: "<= 20 times as long",
+    ok: long <= 20 * short,
+    n: 3,
+  });
+}
+
+function longLine(megabytes: number): number {
+  const line = Buffer.alloc(megabytes * 1e6, "a line without an end, ");
+  const times = [0, 1, 2].map(() => {
+    const began = performance.now();
+    const reader = new LogReader();
+    for (let at = 0; at < line.length; at += chunkBytes) reader.push(line.subarray(at, at + chunkBytes));
+    reader.push(Buffer.from("\n"));
+    return performance.now() - began;
+  });
+  return median(times);
+}
