@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ConnectError, type ConnectFailure } from "../../src/core/errors";
+import { FollowedLogs } from "../../src/core/followedLogs";
+import { Emitter } from "../../src/core/lifecycle";
+import { Monitor } from "../../src/core/monitor";
+import type { Clock, HostConnector, HostOps } from "../../src/core/ports";
+import { SessionStore } from "../../src/core/session/store";
+import { definition, identity, stage } from "./sessions";
+
+/** Time that a test moves on; sleepers wake in their order. */
+class HandClock implements Clock {
+  #now = 0;
+  #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const sleeper = { at: this.#now + ms, wake: resolve };
+      this.#sleepers.push(sleeper);
+      const stop = (): void => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+        reject(new Error("aborted"));
+      };
+      if (signal?.aborted) stop();
+      else signal?.addEventListener("abort", stop, { once: true });
+    });
+  }
+
+  async pass(ms: number): Promise<void> {
+    const until = this.#now + ms;
+    await settled();
+    for (;;) {
+      const next = this.#sleepers.sort((a, b) => a.at - b.at)[0];
+      if (!next || next.at > until) break;
+      this.#sleepers.shift();
+      this.#now = next.at;
+      next.wake();
+      await settled();
+    }
+    this.#now = until;
+  }
+}
+
+async function settled(): Promise<void> {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+/** A host that shows nothing and can be cut. */
+function emptyHost(): HostOps & { readonly cut: (why: string) => void } {
+  const closed = new Emitter<string>();
+  async function* nothing(signal: AbortSignal): AsyncGenerator<never> {
+    await new Promise((_, reject) => {
+      signal.addEventListener("abort", () => {
+        reject(new Error("aborted"));
+      });
+    });
+    yield* [];
+  }
+  const never = (): Promise<never> => Promise.reject(new Error("not asked in this test"));
+  return {
+    identity,
+    onDidClose: closed.event,
+    records: () => Promise.resolve([]),
+    watchRecords: (_, signal) => nothing(signal),
+    launch: never,
+    stop: never,
+    follow: (_, __, signal) => nothing(signal),
+    read: never,
+    gpus: (_, signal) => nothing(signal),
+    checkOutputs: never,
+    findTools: never,
+    logWriter: never,
+    dispose: () => undefined,
+    cut: (why) => {
+      closed.fire(why);
+    },
+  };
+}
+
+function monitorWith(connect: (interactive: boolean) => Promise<HostOps>): {
+  readonly clock: HandClock;
+  readonly monitor: Monitor;
+  readonly connection: () => string;
+} {
+  const clock = new HandClock();
+  const store = new SessionStore(() => ({ dispose: () => undefined }));
+  store.open("s", definition(stage("download")), 0);
+  const connector: HostConnector = { connect: (_, interactive) => connect(interactive) };
+  const ignore = (): void => undefined;
+  const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+  const monitor = new Monitor({ store, logs: new FollowedLogs(), clock, logger }, "s", "gpu8", connector);
+  return { clock, monitor, connection: () => store.sessions.get("s")?.hosts.get("gpu8")?.connection.kind ?? "" };
+}
+
+test("what needs a person stands until somebody clicks: no refused login is ever tried again", async () => {
+  const reasons: ConnectFailure[] = [
+    "needs-login",
+    "login-refused",
+    "host-key-changed",
+    "host-key-unknown",
+    "untrusted",
+  ];
+  for (const reason of reasons) {
+    let tries = 0;
+    const { clock, monitor, connection } = monitorWith(() => {
+      tries++;
+      return Promise.reject(new ConnectError(reason, "no"));
+    });
+    await assert.rejects(monitor.connect(true), /no/);
+    await clock.pass(24 * 3600_000);
+    assert.equal(tries, 1, reason);
+    assert.equal(connection(), "failed");
+  }
+});
+
+test("a host that is away is tried again by itself, ever more patiently, and never asks", async () => {
+  const asked: boolean[] = [];
+  let away = true;
+  const { clock, monitor, connection } = monitorWith((interactive) => {
+    asked.push(interactive);
+    return away ? Promise.reject(new ConnectError("unreachable", "no route")) : Promise.resolve(emptyHost());
+  });
+  await assert.rejects(monitor.connect(true), /no route/);
+  await clock.pass(60_000);
+  const inAMinute = asked.length;
+  assert.ok(inAMinute > 5 && inAMinute < 20, `${inAMinute} tries in a minute`);
+  await clock.pass(3600_000);
+  assert.ok(asked.length < inAMinute + 60 + 120, `${asked.length} tries in an hour`);
+  away = false;
+  await clock.pass(31_000);
+  assert.equal(connection(), "connected");
+  assert.deepEqual([...new Set(asked.slice(1))], [false]);
+  monitor.dispose();
+});
+
+test("a lost link comes back by itself within a second of the network's return", async () => {
+  const hosts: ReturnType<typeof emptyHost>[] = [];
+  const { clock, monitor, connection } = monitorWith(() => {
+    const host = emptyHost();
+    hosts.push(host);
+    return Promise.resolve(host);
+  });
+  await monitor.connect(true);
+  assert.equal(connection(), "connected");
+  hosts[0]?.cut("the link broke");
+  await settled();
+  assert.equal(connection(), "lost");
+  await clock.pass(1000);
+  assert.equal(connection(), "connected");
+  assert.equal(hosts.length, 2);
+  monitor.disconnect();
+  await clock.pass(3600_000);
+  assert.equal(connection(), "not-connected");
+  assert.equal(hosts.length, 2);
+});
