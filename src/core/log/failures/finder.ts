@@ -4,7 +4,7 @@ import type { FailureReading, LogVerdict, ProgressReading } from "../reading";
 import { exceptionRules, lineNeedles, lineRules } from "./rules";
 import { matchRule, type Captured, type FailureRule } from "./rule";
 import { placed } from "./place";
-import { TracebackTracker, type ExceptionChain, type LinePlace } from "./tracebacks";
+import { TracebackTracker, type ExceptionChain, type LinePlace, type RaisedException } from "./tracebacks";
 import { TrendWatcher } from "./trends";
 import { UserRules } from "./userRules";
 
@@ -120,23 +120,25 @@ export class FailureFinder {
   #chain(chain: ExceptionChain): readonly FailureReading[] {
     if (chain.harmless) return [];
     const raised = chain.raised.filter((one) => !notFailures.test(one.message));
-    let best: Finding | undefined;
-    for (const one of raised) {
-      const own = this.#own?.look(one.message);
-      if (own === "harmless") return [];
-      if (own !== undefined) return this.#found({ ...own, place: one.place, startLine: chain.startLine });
-      const known = explain(one.message);
-      if (known !== undefined && (best === undefined || known.rule.weight >= best.rule.weight)) {
-        best = { ...known, place: one.place, startLine: chain.startLine };
-      }
-    }
     const last = raised.at(-1);
     if (last === undefined) return [];
+    const own = this.#ownOf(chain, raised);
+    if (own !== undefined) return own === "harmless" ? [] : this.#found(own);
+    const best = bestOf(chain, raised);
     if (chain.thread !== undefined && (best === undefined || best.rule.weight < 2))
       return this.#report(threadDied(chain, chain.thread, last.place));
     if (best !== undefined) return this.#found(best);
     const echo = this.#isEcho(last.place.line) || (this.#failed && consequences.test(last.message));
     return echo ? [] : this.#report(unknownException(chain, last.message, last.place));
+  }
+
+  /** What the session file says about the exceptions of a chain; the first that it knows decides. */
+  #ownOf(chain: ExceptionChain, raised: readonly RaisedException[]): Finding | "harmless" | undefined {
+    for (const { message, place } of this.#own === undefined ? [] : raised) {
+      const own = this.#own?.look(message);
+      if (own !== undefined) return own === "harmless" ? own : { ...own, place, startLine: chain.startLine };
+    }
+    return undefined;
   }
 
   #found(finding: Finding): readonly FailureReading[] {
@@ -180,6 +182,17 @@ function explain(message: string): Explanation | undefined {
     if (best !== undefined && rule.weight <= best.rule.weight) continue;
     const captured = matchRule(rule, message);
     if (captured !== undefined) best = { rule, captured };
+  }
+  return best;
+}
+
+/** The exception of a chain that explains most; of equals the last. */
+function bestOf(chain: ExceptionChain, raised: readonly RaisedException[]): Finding | undefined {
+  let best: Finding | undefined;
+  for (const { message, place } of raised) {
+    const known = explain(message);
+    if (known !== undefined && (best === undefined || known.rule.weight >= best.rule.weight))
+      best = { ...known, place, startLine: chain.startLine };
   }
   return best;
 }
