@@ -1,7 +1,8 @@
 // The suite of the real extension host:  node test/host/run.mjs [--floor] [--desktop] [--extension=FOLDER]
 // Bundles test/host/**/*.test.ts into one module with run() and gives it to @vscode/test-electron, with the served
-// editor as the executable; --desktop lets it download the desktop editor instead.
-import { mkdir, rm, writeFile } from "node:fs/promises";
+// editor as the executable; --desktop lets it download the desktop editor instead. The open folder is a copy of
+// test/fixtures/workspace, and the demo is opened in memory at the start, which also writes what the product sees.
+import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { runTests } from "@vscode/test-electron";
 import { build } from "esbuild";
@@ -13,9 +14,11 @@ const desktop = process.argv.includes("--desktop");
 const version = process.argv.includes("--floor") ? floor : newest;
 const folder = resolve("out", `host-${process.pid}`);
 const index = `${folder}/index.js`;
+const workspace = `${folder}/workspace`;
 
 await mkdir(folder, { recursive: true });
 try {
+  await cp("test/fixtures/workspace", workspace, { recursive: true });
   const files = filesBelow("test/host", ".test.ts").map((file) => `./${relative(folder, resolve(file))}`);
   // Written beside the bundle, so that its imports are found from where it lies.
   const entry = `${folder}/entry.ts`;
@@ -38,8 +41,12 @@ try {
     ...(desktop ? { version: `${version}.0` } : { vscodeExecutablePath: resolve("test/rig/vscode-served") }),
     extensionDevelopmentPath: resolve(option("extension") ?? "."),
     extensionTestsPath: index,
-    extensionTestsEnv: { ML_SESSION_EDITOR: version },
-    launchArgs: ["--disable-extensions"],
+    extensionTestsEnv: {
+      ML_SESSION_EDITOR: version,
+      ML_SESSION_DEMO: "memory",
+      ML_SESSION_DEMO_REPORT: `${folder}/picture.jsonl`,
+    },
+    launchArgs: [workspace, "--disable-extensions"],
   });
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
