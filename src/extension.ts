@@ -177,11 +177,13 @@ function curesOf(
   }));
 }
 
-/** Plain names of the user's SSH configuration; patterns are no hosts one could pick. */
+/** Plain names of the SSH configuration that connections use; patterns are no hosts one could pick. */
 async function configuredHosts(): Promise<readonly string[]> {
-  const home = vscode.Uri.file(posix.join(userInfo().homedir.replaceAll("\\", "/"), ".ssh/config"));
+  const { sshConfigFile } = readSettings();
+  const own = posix.join(userInfo().homedir.replaceAll("\\", "/"), ".ssh/config");
+  const file = vscode.Uri.file(sshConfigFile === "" ? own : sshConfigFile);
   try {
-    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(home));
+    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
     const names = text.split("\n").flatMap((line) => /^\s*Host\s+(.*)$/i.exec(line)?.[1]?.trim().split(/\s+/) ?? []);
     return [...new Set(names.filter((name) => /^[\w.@-]+$/.test(name)))];
   } catch {
