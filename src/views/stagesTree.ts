@@ -9,7 +9,8 @@ import { registerRowTree } from "./shared/rowTree";
 
 /** The Stages view (`mlSession.stages`); its badge counts failures that nobody acknowledged. */
 export function registerStagesTree(deps: { readonly sessions: SessionReader; readonly clock: Clock }): Disposable {
-  return registerRowTree({ ...deps, viewId: "mlSession.stages", build: stageRows, badge: alertBadge });
+  const restricted = "Restricted Mode: nothing is connected to, and nothing is run.";
+  return registerRowTree({ ...deps, viewId: "mlSession.stages", build: stageRows, badge: alertBadge, restricted });
 }
 
 function alertBadge(sessions: ReadonlyMap<string, Session>): vscode.ViewBadge | undefined {

@@ -15,6 +15,8 @@ interface RowTreeOptions {
   readonly build: (session: Session, now: number, alone: boolean) => readonly Row[];
   /** The number on the view, if it carries one. */
   readonly badge?: (sessions: ReadonlyMap<string, Session>) => vscode.ViewBadge | undefined;
+  /** Stands above the rows in Restricted Mode; without rows the welcome text says it. */
+  readonly restricted?: string;
 }
 
 /** A tree view over rows: everything is answered from memory, and only rows that changed are drawn anew. */
@@ -30,6 +32,8 @@ export function registerRowTree(options: RowTreeOptions): Disposable {
       shown = badge?.value ?? 0;
       view.badge = badge;
     }
+    const restricted = !vscode.workspace.isTrusted && sessions.sessions.size > 0;
+    if (options.restricted !== undefined) view.message = restricted ? options.restricted : "";
     // A hidden view is brought up to date when it is shown.
     if (view.visible) provider.update(sessions.sessions, clock.now());
   };
@@ -38,6 +42,7 @@ export function registerRowTree(options: RowTreeOptions): Disposable {
     provider,
     view,
     sessions.onDidChange(update),
+    vscode.workspace.onDidGrantWorkspaceTrust(update),
     view.onDidChangeVisibility(({ visible }) => {
       if (visible) update();
     }),
