@@ -20,6 +20,8 @@ export interface Sshd {
   readonly knownHostsLine: string;
   /** Its own temporary folder, removed by `stop`; put what the test needs into it. */
   readonly folder: string;
+  /** What the server said so far; `LogLevel VERBOSE` lets it tell of each login. */
+  output(): string;
   stop(): Promise<void>;
   restartWithNewHostKey(): Promise<void>;
 }
@@ -56,7 +58,11 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
       "",
     ].join("\n"),
   );
-  let server = await listen(binary, config);
+  let said = "";
+  const hear = (chunk: Buffer): void => {
+    said += chunk.toString();
+  };
+  let server = await listen(binary, config, hear);
   return {
     port,
     user: user.username,
@@ -66,6 +72,7 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
     get knownHostsLine() {
       return `[127.0.0.1]:${port} ${readFileSync(`${hostKeyFile}.pub`, "utf8").split(" ").slice(0, 2).join(" ")}`;
     },
+    output: () => said,
     stop: async () => {
       await end(server);
       rmSync(folder, { recursive: true, force: true });
@@ -74,7 +81,7 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
       await end(server);
       rmSync(hostKeyFile);
       makeKey(hostKeyFile);
-      server = await listen(binary, config);
+      server = await listen(binary, config, hear);
     },
   };
 }
@@ -93,8 +100,9 @@ async function freePort(): Promise<number> {
 }
 
 /** In the foreground, so that it can be ended by its process. */
-function listen(binary: string, config: string): Promise<ChildProcess> {
+function listen(binary: string, config: string, hear: (chunk: Buffer) => void): Promise<ChildProcess> {
   const child = spawn(binary, ["-D", "-e", "-f", config], { stdio: ["ignore", "ignore", "pipe"] });
+  child.stderr.on("data", hear);
   let said = "";
   return new Promise((resolve, reject) => {
     child.stderr.on("data", (chunk: Buffer) => {
