@@ -43,6 +43,12 @@ export class WorkspaceSessionFiles implements SessionFiles, Disposable {
       watcher,
       watcher.onDidCreate(load),
       watcher.onDidChange(load),
+      // The demo's file lies outside the workspace, where the watcher sees nothing.
+      vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+        if (vscode.workspace.getWorkspaceFolder(uri)) return;
+        for (const [id, file] of this.#behind)
+          if (file.uri.toString() === uri.toString()) void this.load(id, uri, file.connector);
+      }),
       watcher.onDidDelete((uri) => {
         this.#behind.delete(uri.toString());
         this.#open.close(uri.toString());
@@ -94,7 +100,7 @@ export class WorkspaceSessionFiles implements SessionFiles, Disposable {
     if (after !== before) {
       const edit = new vscode.WorkspaceEdit();
       edit.replace(uri, new vscode.Range(document.positionAt(0), document.positionAt(before.length)), after);
-      if (!(await vscode.workspace.applyEdit(edit)) || !(await document.save())) return false;
+      if (!(await vscode.workspace.applyEdit(edit)) || !(await saved(document))) return false;
     }
     await this.load(session, uri, connector);
     return true;
@@ -111,6 +117,11 @@ export class WorkspaceSessionFiles implements SessionFiles, Disposable {
   dispose(): void {
     this.#watching.dispose();
   }
+}
+
+/** An automatic save at the same moment can get in the way: then it is saved already, or at the second try. */
+async function saved(document: vscode.TextDocument): Promise<boolean> {
+  return (await document.save()) || !document.isDirty || document.save();
 }
 
 /** The same stages to look at, none to launch. */
