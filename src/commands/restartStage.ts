@@ -46,5 +46,7 @@ async function pickWay({ member, ref, stage }: PickedStage, title: string): Prom
     detail: `${cure.detail}. The session file is changed: ${cure.program} becomes ${cure.replacement}.`,
     cure,
   }));
-  return vscode.window.showQuickPick([...ways, unchanged], { title: `${title}: ${ref.stage}`, placeHolder: "How?" });
+  // A webview that gets its focus back late (charts, after the palette) must not dismiss the question.
+  const stays = { ignoreFocusOut: true };
+  return vscode.window.showQuickPick([...ways, unchanged], { ...stays, title: `${title}: ${ref.stage}` });
 }
