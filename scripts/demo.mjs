@@ -2,7 +2,9 @@
 //   (none)     opens it in the desktop VS Code where there is one, else in a browser
 //   --browser  in a browser, in a VS Code served from this machine
 //   --memory   plays on a host in memory instead of an SSH server on loopback
-//   --check    without a person: drives the real editor and exits 0 only if the product saw and cured what happens
+//   --ssh      with --check: on the SSH server alone; without either, the check plays both
+//   --check    without a person: drives the real editor and exits 0 only if the product saw and cured what happens;
+//              pictures go to out/demo, and with --pictures two of them to docs/images
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -30,6 +30,7 @@ export interface GpuLine {
   readonly session: string;
   readonly host: string;
   readonly index: number;
+  readonly name: string;
 }
 
 interface ServiceLine {

@@ -37,6 +37,7 @@ interface RowElement {
   querySelector(selector: string): { readonly textContent: string | null } | null;
 }
 
+const patience = 60_000;
 const switches = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--no-default-browser-check"];
 switches.push("--disable-background-networking", "--disable-component-update", "--disable-sync");
 
@@ -65,6 +66,9 @@ export async function withEditor<T>(options: EditorOptions, use: (editor: Served
       colorScheme: options.theme ?? "dark",
       reducedMotion: "reduce",
     });
+    // A busy machine with two cores takes its time; what does not come at all is noticed soon enough.
+    context.setDefaultTimeout(patience);
+    context.setDefaultNavigationTimeout(2 * patience);
     const page = await context.newPage();
     const { onSuite } = options;
     if (onSuite !== undefined) {
@@ -105,14 +109,17 @@ export class ServedEditor {
 
   /** Until the workbench stands and its extension host has told about itself. */
   async ready(): Promise<void> {
-    await this.page.locator(".monaco-workbench .part.statusbar .statusbar-item").first().waitFor({ timeout: 90_000 });
+    await this.page
+      .locator(".monaco-workbench .part.statusbar .statusbar-item")
+      .first()
+      .waitFor({ timeout: 2 * patience });
   }
 
   /** Polls until the predicate is true; else says what was waited for. */
   async waitFor<T>(
     predicate: () => T | undefined | false | Promise<T | undefined | false>,
     what: string,
-    timeout = 30_000,
+    timeout = patience,
   ): Promise<T> {
     const deadline = performance.now() + timeout;
     for (;;) {
@@ -130,13 +137,35 @@ export class ServedEditor {
     return this.page.locator(".quick-input-widget:visible");
   }
 
-  /** Runs a command by its title (`Category: Title`) as a person does, through the command palette. */
+  private get quickRows(): Locator {
+    return this.quickInput.locator(".quick-input-list .monaco-list-row");
+  }
+
+  /**
+   * Runs a command by its title (`Category: Title`) as a person does, by keys in the command palette; returns once the
+   * palette is gone, so that what the command asks is not taken for it.
+   */
   async palette(title: string): Promise<void> {
     await this.waitFor(() => this.openPalette(title), `the command "${title}" in the palette`);
-    await this.quickInput
-      .locator(".quick-input-list .monaco-list-row", { has: this.exactly(title) })
-      .first()
-      .click();
+    await this.enter(this.quickRows.filter({ has: this.exactly(title) }), `the command "${title}"`);
+    await this.paletteInput.waitFor({ state: "hidden" });
+  }
+
+  /** Moves the focus of the open quick pick to the row and accepts it. */
+  private async enter(row: Locator, what: string): Promise<void> {
+    const focused = async (): Promise<boolean> => (await row.and(this.page.locator(".focused")).count()) > 0;
+    await this.waitFor(async () => {
+      if (await focused()) return true;
+      await this.page.keyboard.press("ArrowDown");
+      await this.page.waitForTimeout(50);
+      return focused();
+    }, `the focus on ${what}`);
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** The input of the command palette; other questions have other words in theirs. */
+  private get paletteInput(): Locator {
+    return this.quickInput.locator('input[placeholder^="Type the name of a command"]');
   }
 
   /** The titles that the palette offers for a search. */
@@ -149,18 +178,18 @@ export class ServedEditor {
   }
 
   private async openPalette(search: string): Promise<boolean> {
-    if ((await this.quickInput.count()) === 0) await this.page.keyboard.press("F1");
-    const input = this.quickInput.locator("input[type=text]").first();
-    await input.waitFor({ timeout: 5000 });
-    await input.fill(`>${search}`);
-    const row = this.quickInput.locator(".quick-input-list .monaco-list-row", { has: this.exactly(search) });
-    return row
-      .first()
-      .waitFor({ timeout: 1500 })
-      .then(
-        () => true,
-        () => false,
-      );
+    if ((await this.paletteInput.count()) === 0) await this.page.keyboard.press("F1");
+    try {
+      // Whatever takes the focus meanwhile closes the palette; then it is opened once more.
+      await this.paletteInput.fill(`>${search}`, { timeout: 5000 });
+      await this.quickRows
+        .filter({ has: this.exactly(search) })
+        .first()
+        .waitFor({ timeout: 5000 });
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   private exactly(text: string): Locator {
@@ -171,7 +200,7 @@ export class ServedEditor {
 
   /** What the open quick pick offers, top down. */
   async picks(): Promise<{ label: string; description: string; detail: string }[]> {
-    const rows = await this.quickInput.locator(".quick-input-list .monaco-list-row").all();
+    const rows = await this.quickRows.all();
     const text = async (row: Locator, selector: string): Promise<string> =>
       (await row.locator(selector).allTextContents()).join("").trim();
     return Promise.all(
@@ -183,17 +212,46 @@ export class ServedEditor {
     );
   }
 
-  /** Chooses the entry of the open quick pick that holds this text. */
-  async pick(text: string | RegExp): Promise<void> {
-    await this.quickInput.locator(".quick-input-list .monaco-list-row", { hasText: text }).first().click();
+  /** Waits for the quick pick with this title and returns what it offers. */
+  async asked(title: string): Promise<{ label: string; description: string; detail: string }[]> {
+    return this.waitFor(async () => {
+      const titles = await this.quickInput.locator(".quick-input-title").allInnerTexts();
+      if (titles[0]?.trim() !== title) return undefined;
+      const picks = await this.picks();
+      return picks.length > 0 && picks;
+    }, `the question "${title}"`);
+  }
+
+  /** Answers the quick pick with this title by the entry that holds this text. */
+  async answer(title: string, text: string): Promise<void> {
+    await this.asked(title);
+    await this.enter(this.quickRows.filter({ hasText: text }).first(), `"${text}"`);
+    await this.waitFor(
+      async () => (await this.quickInput.filter({ hasText: title }).count()) === 0,
+      `the question "${title}" to go`,
+    );
   }
 
   /** Shows a view container by the name on its activity bar icon. */
   async openView(container: string): Promise<void> {
     const icon = this.page.locator(`.activitybar .action-item:has(a[aria-label^="${container}"])`).first();
-    await icon.waitFor({ timeout: 30_000 });
+    await icon.waitFor();
     if (!((await icon.getAttribute("class")) ?? "").includes("checked")) await icon.click();
     await this.page.locator(".sidebar .composite.title", { hasText: new RegExp(container, "i") }).waitFor();
+    // Away from the icon, whose hover would cover the rows.
+    await this.page.mouse.move(720, 450);
+  }
+
+  /** Drags the edge of the side bar. */
+  async widenSideBar(width: number): Promise<void> {
+    const box = await this.page.locator(".part.sidebar").boundingBox();
+    if (box === null) throw new Error("There is no side bar.");
+    const y = box.y + box.height / 2;
+    await this.page.mouse.move(box.x + box.width, y);
+    await this.page.mouse.down();
+    await this.page.mouse.move(box.x + width, y, { steps: 5 });
+    await this.page.mouse.up();
+    await this.page.mouse.move(box.x + width + 200, y);
   }
 
   /** The number on the container's icon; undefined without one. */
