@@ -13,6 +13,11 @@ const closes = /^(?:-{2,}|={2,}) ?(?:end\b|\/)[^-=]{0,40}(?:-{2,}|={2,})\s*$/i;
 export class Quotes {
   #left = 0;
 
+  /** Whether a quotation was opened and may go on. */
+  get open(): boolean {
+    return this.#left > 0;
+  }
+
   /** Takes the next line; true when it is quoted. */
   holds(peeled: PeeledLine): boolean {
     const { body } = peeled;

@@ -1,4 +1,5 @@
 import type { LogRule, ProgressHint } from "../session/definition";
+import { dullLines, type DullLines } from "./dullLines";
 import { FailureFinder } from "./failures/finder";
 import type { LinePlace } from "./failures/tracebacks";
 import { progressFormats } from "./formats/all";
@@ -32,7 +33,13 @@ export class LogReader {
   readonly #formats: readonly ProgressFormat[];
   readonly #quotes = new Quotes();
   readonly #total: number | undefined;
-  #memory: FormatMemory = { fetching: false, evaluating: false, gpuColumns: [], dmonColumns: [] };
+  #memory: FormatMemory = { fetching: false, evaluating: false, wrapping: false, gpuColumns: [], dmonColumns: [] };
+
+  /** Absent where the session file brings a format of its own. */
+  readonly #dull: DullLines | undefined;
+  #calm = true;
+  /** The line that was passed over last. */
+  #passed: Piece | undefined;
 
   constructor(options: LogReaderOptions = {}) {
     this.#lines = new LineSplitter(options.offset ?? 0);
@@ -40,15 +47,30 @@ export class LogReader {
     const own = options.hint?.pattern;
     this.#formats = own === undefined ? progressFormats : [hintFormat(own), ...progressFormats];
     this.#total = options.hint?.total;
+    this.#dull = own === undefined ? dullLines() : undefined;
+    this.#calm = this.#isCalm();
   }
 
   /** Readings of everything that these bytes complete: lines ended by `\n`, segments ended by `\r`. */
   push(bytes: Uint8Array): readonly Reading[] {
     const readings: Reading[] = [];
     this.#lines.push(bytes, (piece) => {
+      if (this.#calm && (piece.bytes.length === 0 || this.#dull?.proves(piece.bytes) === true)) {
+        if (piece.bytes.length > 0) this.#passed = piece;
+        return;
+      }
       this.#read(piece, readings);
+      this.#calm = this.#isCalm();
     });
+    // Its bytes are only lent.
+    if (this.#passed !== undefined) this.#passed = { ...this.#passed, bytes: this.#passed.bytes.slice() };
     return readings;
+  }
+
+  /** Whether nothing that was read before gives a meaning to lines that have none by themselves. */
+  #isCalm(): boolean {
+    const { gpuColumns, dmonColumns } = this.#memory;
+    return this.#failures.calm && !this.#quotes.open && gpuColumns.length === 0 && dmonColumns.length === 0;
   }
 
   /** Ends the unfinished line and all that waits for more, as when the job has ended. */
@@ -103,6 +125,13 @@ export class LogReader {
   }
 
   #look(piece: Piece, text: string, peeled: PeeledLine, into: Reading[]): void {
+    const before = this.#passed;
+    if (text !== "") this.#passed = undefined;
+    // What stood right before a traceback can say whether anybody tries again.
+    if (before !== undefined && text.includes("Traceback (most")) {
+      const said = cleanText(before.bytes).slice(0, searchedText);
+      this.#failures.look(peelPrefixes(said), placeOf(before, said));
+    }
     into.push(...this.#failures.look(peeled, placeOf(piece, text)));
   }
 

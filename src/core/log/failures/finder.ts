@@ -54,6 +54,11 @@ export class FailureFinder {
     this.#own = rules.length === 0 ? undefined : new UserRules(rules);
   }
 
+  /** Whether lines that no rule and no format fits mean nothing, as long as the last one is taken before a traceback. */
+  get calm(): boolean {
+    return this.#own === undefined && this.#tracebacks.calm && this.#trends.calm;
+  }
+
   /** What all lines so far say. A traceback that still waits for its end counts. */
   verdict(): LogVerdict {
     return this.#verdict;

@@ -139,7 +139,7 @@ export const servingRules: readonly FailureRule[] = [
   rule({
     failure: "empty-output",
     severity: "warning",
-    needles: ["are empty", "0 records", "0 samples", "no output", "empty"],
+    needles: ["are empty", "were empty", "rote 0 ", "enerated 0 "],
     pattern:
       /^(?:\w{1,30}: )?(?:(?<empty>\d+) of (?<all>[1-9]\d*) (?:responses|completions|outputs|samples|answers|generations|records) (?:are|were) empty|[Ww]rote 0 (?:records|samples|rows|lines|examples)\b|[Gg]enerated 0 (?:records|samples|rows|tokens)\b)/,
     cause: (captured) =>

@@ -58,6 +58,13 @@ const foreignLines = 40;
 export class TracebackTracker {
   readonly #open = new Map<string, OpenChain>();
   readonly #before = new Map<string, string>();
+  /** Sources whose last line said something about the traceback that may follow. */
+  readonly #announcing = new Set<string>();
+
+  /** Whether no line but one that begins a traceback means anything; the line before that one must be fed, too. */
+  get calm(): boolean {
+    return this.#open.size === 0 && this.#announcing.size === 0;
+  }
 
   /**
    * Takes a line. `consumed`: it is inside of a traceback and says nothing by itself; `finished`: chains that this line
@@ -162,6 +169,8 @@ export class TracebackTracker {
     if (body === "") return;
     const short = body.slice(0, 400);
     if (this.#before.size > 500) this.#before.clear();
+    if (short.startsWith("Exception ")) this.#announcing.add(source);
+    else this.#announcing.delete(source);
     this.#before.set(source, short);
     this.#before.set("*", short);
   }

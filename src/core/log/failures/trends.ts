@@ -29,6 +29,11 @@ export class TrendWatcher {
   readonly #refused: Run = { count: 0, first: undefined };
   readonly #notices: Run = { count: 0, first: undefined };
 
+  /** Whether a request that is answered well changes nothing. */
+  get calm(): boolean {
+    return this.#refused.count === 0;
+  }
+
   /** Takes a reading of progress. */
   progress(reading: ProgressReading, place: LinePlace): FailureReading | undefined {
     return this.#nanLoss(reading, place) ?? this.#idleServer(reading, place) ?? failedShareOf(reading, place);

@@ -1,5 +1,6 @@
 import type { ProgressFormat } from "./format";
 import { gaugeFormats } from "./gauges";
+import { rowFormats } from "./rows";
 import { seedFormats } from "./seed";
 import { serverFormats } from "./servers";
 import { loopFormats, visionFormats } from "./loops";
@@ -19,6 +20,7 @@ export const progressFormats: readonly ProgressFormat[] = [
   ...visionFormats,
   ...transferFormats,
   ...hubFormats,
+  ...rowFormats,
   ...gaugeFormats,
   ...loopFormats,
 ];

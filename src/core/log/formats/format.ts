@@ -16,6 +16,8 @@ export interface FormatMemory {
   fetching: boolean;
   /** lm-evaluation-harness was seen: its unlabelled bars prepare requests. */
   evaluating: boolean;
+  /** A row of values was seen that rich wraps at 80 columns. */
+  wrapping: boolean;
   /** nvidia-smi's header of columns. */
   gpuColumns: readonly string[];
   /** Header of nvidia-smi dmon. */
@@ -28,6 +30,12 @@ export interface ProgressFormat {
   readonly key: string;
   /** The line must hold this text; a cheap test before the real one. */
   readonly trigger: string;
+  /** Texts that the line must hold as well. Never asked by the reader: they let most lines be passed over unread. */
+  readonly also?: readonly string[];
+  /** The line ends in a number, `12`, `0.5` or `1.2k`, blanks aside; as `also`. */
+  readonly endsInNumber?: boolean;
+  /** It reads nothing before a line with one of these named its columns; as `also`. */
+  readonly after?: readonly string[];
   /** Undefined when the line is not of this format. `body` is the line without prefixes. */
   readonly read: (line: PeeledLine, memory: FormatMemory) => FormatReading | undefined;
 }

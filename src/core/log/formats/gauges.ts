@@ -16,6 +16,7 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     // nvidia-smi --query-gpu … --format=csv: the header names the columns, each cell repeats its unit
     key: "nvidia-smi",
     trigger: ", ",
+    after: Object.keys(gpuColumnNames),
     read: ({ body }, memory) => readGpuRow(body, memory),
   },
   {
@@ -44,6 +45,7 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     // nvidia-smi dmon: the header `# gpu    pwr  gtemp …` names the columns, which vary
     key: "nvidia-dmon",
     trigger: "  ",
+    after: ["# gpu "],
     read: ({ body }, memory) => readDmonRow(body, memory),
   },
   {
@@ -156,7 +158,9 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     key: "keras",
     trigger: "=] - ",
     read: ({ body }) => {
-      const match = /^ *(\d+)\/(\d+) \[={10,80}\] - (\S+) \d+[mu]?s\/(?:step|sample)(.*)$/.exec(body.trimEnd());
+      const match = /^ *(\d+)\/(\d+) \[={10,80}\] - (\S+)(?: \d+[mu]?s\/(?:step|sample))?( - .*)?$/.exec(
+        body.trimEnd(),
+      );
       if (match === null) return undefined;
       return present({
         done: Number(match[1]),
@@ -196,6 +200,7 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     // GNU parallel --bar: `69% 138:62=5m10s /data/in/chunk-139.jsonl`: done:left=ETA; the total is not printed
     key: "parallel",
     trigger: "=",
+    also: ["% "],
     read: ({ body }) => {
       const match = /^ *(\d{1,3})% (\d+):(\d+)=((?:\d+[dhms])+) /.exec(body);
       if (match === null) return undefined;
@@ -257,16 +262,16 @@ function readDmonRow(body: string, memory: FormatMemory): FormatReading | undefi
 }
 
 function readKeras(body: string): FormatReading | undefined {
-  const match = /^ *(\d+)\/(\d+) [━ ]{5,80} ?(\d[\d:]*s?) (\d+)(s|ms|us)\/step(.*)$/u.exec(body.trimEnd());
+  const match = /^ *(\d+)\/(?:(\d+) [━ ]{5,80}|Unknown) ?(\d[\d:]*s?) (\d+)(s|ms|us)\/step(.*)$/u.exec(body.trimEnd());
   if (match === null) return undefined;
   const [, done, total, time = "", per = "", unit = "", rest = ""] = match;
   const duration = parseDuration(time);
   const stepTime = Number(per) / (unit === "ms" ? 1e3 : unit === "us" ? 1e6 : 1);
   return present({
     done: Number(done),
-    total: Number(total),
+    total: total === undefined ? undefined : Number(total),
     unit: "step",
-    ...(done === total ? { elapsed_s: duration } : { eta_s: duration }),
+    ...(done === total || total === undefined ? { elapsed_s: duration } : { eta_s: duration }),
     metrics: { ...readMetrics(dashPairs(rest)), step_time_s: stepTime },
   });
 }

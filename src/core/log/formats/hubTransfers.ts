@@ -3,6 +3,9 @@ import { present, type FormatReading, type ProgressFormat } from "./format";
 
 const quantity = String.raw`\d[\d.]*`;
 
+/** Bars beside the one of all files: single files, and what goes over the wire. */
+const xetDetail = /^(?:\.\.\.|New Data Upload|Transferring)|\.(?:safetensors|gguf|bin|json|parquet|pt)$/;
+
 /** Clones, hubs, object stores, registries. git, aws and rclone count in 1024, the hub and docker in 1000. */
 export const hubFormats: readonly ProgressFormat[] = [
   {
@@ -36,7 +39,28 @@ export const hubFormats: readonly ProgressFormat[] = [
     trigger: "Transferred:",
     read: ({ body }) => {
       const match =
-        /^ *Transferred:\s+([\d.]+ ?[KMGT]?i?B) \/ ([\d.]+ ?[KMGT]?i?B), (\d+)%, ([\d.]+ ?[KMGT]?i?B)\/s(?:, ETA (\S+))?/.exec(
+        /^ *Transferred:\s+([\d.]+ ?[kKMGT]?(?:i?B|Bytes)?) \/ ([\d.]+ ?[kKMGT]?(?:i?B|Bytes)?), (?:(\d+)%|-), ([\d.]+ ?[kKMGT]?(?:i?B|Bytes)?)\/s(?:, ETA (\S+))?/.exec(
+          body,
+        );
+      if (match === null) return undefined;
+      const [, done, total, percent, rate, eta] = match.map((part) => part?.replace("Bytes", "B"));
+      const all = size(total);
+      return bytes({
+        done: size(done),
+        total: all === 0 ? undefined : all,
+        rate: size(rate),
+        eta: seconds(eta),
+        metrics: { percent: percent === undefined ? undefined : Number(percent) },
+      });
+    },
+  },
+  {
+    // rclone --stats-one-line: `12.345 GiB / 53.400 GiB, 23%, 95.412 MiB/s, ETA 7m20s (xfr#3/12)`
+    key: "rclone",
+    trigger: "/s, ETA ",
+    read: ({ body }) => {
+      const match =
+        /^(?:NOTICE)?:? *([\d.]+ ?[KMGT]?i?B) \/ ([\d.]+ ?[KMGT]?i?B), (\d+)%, ([\d.]+ ?[KMGT]?i?B)\/s, ETA (\S+)(?: \(.{1,40}\))?\s*$/.exec(
           body,
         );
       if (match === null) return undefined;
@@ -51,18 +75,39 @@ export const hubFormats: readonly ProgressFormat[] = [
     },
   },
   {
+    // rclone's files, beside its bytes: `Transferred:            5 / 12, 42%`
+    key: "rclone",
+    trigger: "Transferred: ",
+    read: ({ body }) => {
+      const match = /^ *Transferred: +(\d+) \/ (\d+), (?:(\d+)%|-)\s*$/.exec(body);
+      if (match === null || match[2] === "0") return undefined;
+      return { done: Number(match[1]), total: Number(match[2]), unit: "file", role: "aux" };
+    },
+  },
+  {
+    // rclone's errors: `Errors:                 3 (retrying may help)`
+    key: "rclone",
+    trigger: "Errors:  ",
+    read: ({ body }) => {
+      const count = /^Errors: +(\d+)(?: \(.{1,60}\))?\s*$/.exec(body)?.[1];
+      return count === undefined ? undefined : { errors: Number(count) };
+    },
+  },
+  {
     // huggingface_hub 1.x with xet: `Reconstructing (incomplete total...):  23%|██▎  | 12.3GB / 53.4GB, 93.5MB/s`
     key: "hf-xet",
     trigger: "B/s",
     read: ({ body }) => {
       const match = new RegExp(
-        `^([^|"{]{1,120}?): +(?:\\d{1,3}%)?\\|[^|]{0,200}\\| *(${quantity}[kKMGT]?B)(?: / (${quantity}[kKMGT]?B))?, +(?:(${quantity}[kKMGT]?B)/s|\\?+B/s)\\s*$`,
+        `^([^|"{]{1,120}?): +(?:\\d{1,3}%)?\\|[^|]{0,200}\\| *(${quantity}[kKMGT]?B)(?: / +(${quantity}[kKMGT]?B))?, +(?:(${quantity}[kKMGT]?B)/s|\\?+B/s)\\s*$`,
         "u",
       ).exec(body);
       if (match === null) return undefined;
+      const label = match[1]?.trim() ?? "";
+      const all = size(match[3], 1000);
       return {
-        ...bytes({ done: size(match[2], 1000), total: size(match[3], 1000), rate: size(match[4], 1000) }),
-        ...present({ label: match[1]?.trim() }),
+        ...bytes({ done: size(match[2], 1000), total: all === 0 ? undefined : all, rate: size(match[4], 1000) }),
+        ...present({ label, role: xetDetail.test(label) ? "aux" : undefined }),
       };
     },
   },
@@ -78,9 +123,12 @@ export const hubFormats: readonly ProgressFormat[] = [
   {
     // docker pull, one line a layer: `a2318d6c47ec: Downloading [===>    ]  1.074GB/5.369GB`
     key: "docker-pull",
-    trigger: "Downloading [",
+    trigger: "ing [",
     read: ({ body }) => {
-      const match = /^([\da-f]{12}): Downloading \[[=> ]{0,80}\] +([\d.]+[kKMGT]?B)\/([\d.]+[kKMGT]?B)\s*$/.exec(body);
+      const match =
+        /^([\da-f]{12}): (?:Downloading|Extracting) \[[=> ]{0,80}\] +([\d.]+[kKMGT]?B)\/([\d.]+[kKMGT]?B)\s*$/.exec(
+          body,
+        );
       return match === null
         ? undefined
         : {
@@ -93,19 +141,20 @@ export const hubFormats: readonly ProgressFormat[] = [
   {
     // pip and rich: `━━━━━ 377.5/906.4 MB 25.3 MB/s eta 0:00:21`; one unit for both numbers
     key: "pip",
-    trigger: " eta ",
+    trigger: "B/s ",
     read: ({ body }) => {
       const match =
-        /^ *[━╸╺╍ -]{2,200} ?([\d.]+)\/([\d.]+) ([kKMGT]?B) ([\d.]+ [kKMGT]?B)\/s eta (\d+:\d\d:\d\d|-:--:--)\s*$/u.exec(
+        /^ *[━╸╺╍ -]{2,200} ?([\d.]+)\/([\d.]+) ([kKMGT]?B) ([\d.]+ [kKMGT]?B)\/s (?:eta (\d+:\d\d:\d\d|-:--:--)| {1,3}(\d+:\d\d:\d\d))\s*$/u.exec(
           body,
         );
       if (match === null) return undefined;
-      const [, done = "", total = "", unit = "", rate, eta] = match;
+      const [, done = "", total = "", unit = "", rate, eta, elapsed] = match;
       return {
         ...bytes({
           done: size(done + unit, 1000),
           total: size(total + unit, 1000),
           rate: size(rate, 1000),
+          elapsed: seconds(elapsed),
           eta: seconds(eta),
         }),
         role: "aux",

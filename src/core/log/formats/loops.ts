@@ -11,6 +11,26 @@ export const visionFormats: readonly ProgressFormat[] = [
     read: ({ body }) => readMmengine(body),
   },
   {
+    // Swin and its kin: `Train: [0/300][50/1251]	eta 0:12:15 lr 0.000001	 wd 0.0500	time 0.5121 (0.6121)	loss 6.9512 (6.9602)	…`
+    key: "timm",
+    trigger: "]\teta ",
+    read: ({ body }) => {
+      const match = /^(?:Train|Test|Epoch): \[\d+\/\d+\]\[ *(\d+)\/(\d+)\]\teta (\S+(?: days?, \S+)?)[ \t](.*)$/.exec(
+        body.trimEnd(),
+      );
+      if (match === null) return undefined;
+      const [, done, total, eta = "", rest = ""] = match;
+      const pairs = [...rest.matchAll(/(?:^|[ \t])([a-z_]{2,20}) ([\d.]+(?:e[+-]\d+)?|nan)(?=\s|$)/g)];
+      return present({
+        done: Number(done),
+        total: Number(total),
+        unit: "it",
+        eta_s: parseDuration(eta),
+        metrics: readMetrics(pairs.map(([, name = "", value = ""]) => [name === "time" ? "step_time_s" : name, value])),
+      });
+    },
+  },
+  {
     // timm: `Train: 0 [  50/1251 (  4%)]  Loss:  6.951211 (6.9602)  Time: 0.512s,  500.00/s  (…)  LR: 1.000e-05`
     key: "timm",
     trigger: "Train: ",
@@ -51,6 +71,7 @@ export const visionFormats: readonly ProgressFormat[] = [
         total: Number(total),
         unit: "it",
         eta_s: parseDuration(eta),
+        role: /^(?:Test|Val|Eval)/i.test(body) ? "aux" : undefined,
         metrics: readMetrics(colonPairs(rest, { time: "step_time_s" })),
       });
     },
@@ -65,6 +86,7 @@ export const loopFormats: readonly ProgressFormat[] = [
     // `step 118300/120000 | loss 1.602 | 1.91 it/s`
     key: "loop",
     trigger: "oss",
+    also: ["/"],
     read: ({ body }) => {
       const match =
         /^(?:\[?[Ee]poch[ :]{0,2}\d+(?:\/\d+)?\]?[ ,|:-]{1,3})?\[?(?:[Gg]lobal[ _])?(?:[Ss]tep|[Ii]ter(?:ation)?|[Bb]atch)[ :=]{1,2}(\d+) ?\/ ?(\d+)\]?[ ,|:-]/.exec(
@@ -116,10 +138,10 @@ export const loopFormats: readonly ProgressFormat[] = [
 ];
 
 function readMmengine(body: string): FormatReading | undefined {
-  const match = /^(?:Epoch\(train\) +\[\d+\]|Iter\(train\) +)\[ *(\d+)\/(\d+)\] +(.*)$/.exec(body.trimEnd());
+  const match = /^(?:Epoch(?:\(train\))? +\[\d+\]|Iter(?:\(train\))? +)\[ *(\d+)\/(\d+)\]\s+(.*)$/.exec(body.trimEnd());
   if (match === null) return undefined;
   const [, done, total, rest = ""] = match;
-  const eta = /(?:^| )eta: (\S+(?: days?, \S+)?)/.exec(rest)?.[1];
+  const eta = /(?:^| )eta: ([^\s,]+(?: days?, [^\s,]+)?)/.exec(rest)?.[1];
   return present({
     done: Number(done),
     total: Number(total),
@@ -131,7 +153,7 @@ function readMmengine(body: string): FormatReading | undefined {
 
 /** `lr: 2.5e-04  time: 0.39  loss: 5.9 (6.1)`: names and first values. */
 function colonPairs(text: string, names: Readonly<Record<string, string>>): (readonly [string, string])[] {
-  return [...text.matchAll(/(?:^| )([A-Za-z_][\w/]{0,40}): ([^\s(]{1,40})/g)].map(
+  return [...text.matchAll(/(?:^| )([A-Za-z_][\w/]{0,40}): ([^\s(,]{1,40})/g)].map(
     (match): readonly [string, string] => {
       const name = match[1] ?? "";
       return [names[name] ?? name, match[2] ?? ""];

@@ -37,6 +37,8 @@ const knownNames: Readonly<Record<string, string>> = {
   tokens_per_second_per_gpu: "tokens_per_s_per_gpu",
   "timing_s/step": "step_time_s",
   "memory/max_active (GiB)": "mem_gib",
+  "memory/max_mem_active(gib)": "mem_gib",
+  "val/loss_epoch": "eval_loss",
   perplexity: "ppl",
   rps: "req_per_s",
   train_runtime: "train_runtime_s",

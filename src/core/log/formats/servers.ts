@@ -76,6 +76,7 @@ const trtllmFields: readonly NamedField[] = [
 
 const benchLabels: Readonly<Record<string, string>> = {
   "output token throughput (tok/s)": "gen_tok_s",
+  "total token throughput (tok/s)": "tokens_per_s",
   "mean ttft (ms)": "ttft_ms",
   "mean tpot (ms)": "tpot_ms",
 };
@@ -116,6 +117,7 @@ export const serverFormats: readonly ProgressFormat[] = [
     // vLLM bench serve: one number a line, label padded to 40 columns
     key: "vllm-bench",
     trigger: ":  ",
+    endsInNumber: true,
     read: ({ body }) => readBench(body),
   },
   {

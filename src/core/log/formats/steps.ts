@@ -34,6 +34,7 @@ export const stepFormats: readonly ProgressFormat[] = [
     // nanoGPT: `iter 10: loss 9.4512, time 1412.60ms, mfu 36.81%`; mfu is -100 % at first
     key: "nanogpt",
     trigger: "iter ",
+    also: [": loss "],
     read: ({ body }) => {
       const match = /^iter (\d+): loss ([\d.]+|nan), time ([\d.]+)ms(?:, mfu (-?[\d.]+)%)?\s*$/.exec(body);
       if (match === null) return undefined;
@@ -50,6 +51,7 @@ export const stepFormats: readonly ProgressFormat[] = [
     // nanoGPT's evaluation, which repeats the number
     key: "nanogpt",
     trigger: "step ",
+    also: [": train loss "],
     read: ({ body }) => {
       const match = /^step (\d+): train loss ([\d.]+|nan), val loss ([\d.]+|nan)\s*$/.exec(body);
       if (match === null) return undefined;
@@ -66,6 +68,11 @@ export const stepFormats: readonly ProgressFormat[] = [
     // DeepSpeed 0.9+: `[Rank 0] step=10, skipped=0, lr=[9.998e-06], mom=[(0.9, 0.999)]`
     key: "deepspeed",
     trigger: "step=",
+    read: ({ body }) => readDeepSpeed(body),
+  },
+  {
+    key: "deepspeed",
+    trigger: "RunningAvgSamplesPerSec=",
     read: ({ body }) => readDeepSpeed(body),
   },
   {
@@ -152,6 +159,7 @@ export const stepFormats: readonly ProgressFormat[] = [
     // fairseq, after the logger's name was peeled
     key: "fairseq",
     trigger: " / ",
+    also: ["epoch "],
     read: ({ body }) => readFairseq(body),
   },
 ];
@@ -177,7 +185,7 @@ function readTorchtitan(body: string): FormatReading | undefined {
       ["loss", loss],
       ["grad_norm", field(/grad_norm: *(\S+)/)],
       ["mem_gib", field(/memory: *([\d.]+)GiB/)],
-      ["tokens_per_s_per_gpu", field(/tps: *([\d,.]+)/)],
+      ["tokens_per_s_per_gpu", field(/(?:tps|wps): *([\d,.]+)/)],
       ["tflops_per_gpu", field(/tflops: *([\d,.]+)/)],
       ["mfu", field(/mfu: *([\d.]+)%/)],
     ]),
@@ -188,21 +196,23 @@ function readDeepSpeed(body: string): FormatReading | undefined {
   const stepLine = /^step=(\d+), skipped=\d+, lr=\[([^\],]+)/.exec(body);
   if (stepLine !== null) return stepReading(stepLine[1], { metrics: readMetrics([["lr", stepLine[2] ?? ""]]) });
   const match =
-    /^epoch=\d+\/micro_step=\d+\/global_step=(\d+), (?:RunningAvgSamplesPerSec=([^,\s]+), )?CurrSamplesPerSec=([^,\s]+)/.exec(
+    /^(?:epoch=\d+\/micro_step=\d+\/global_step=(\d+)|\d+\/\d+), (?:RunningAvgSamplesPerSec=([^,\s]+), )?CurrSamplesPerSec=([^,\s]+)/.exec(
       body,
     );
   if (match === null) return undefined;
   const [, done, average = "", current = ""] = match;
   const rate = parseMetric(current);
   const usable = typeof rate === "number" ? rate : undefined;
-  return stepReading(done, {
+  const more = {
     rate: usable,
     rate_unit: usable === undefined ? undefined : "sample/s",
     metrics: readMetrics([
       ["samples_per_s", current],
       ["samples_per_s_avg", average],
     ]),
-  });
+  };
+  // older versions print epoch and micro step, which is no fraction
+  return done === undefined ? present(more) : stepReading(done, more);
 }
 
 function readMlx(body: string): FormatReading | undefined {

@@ -11,11 +11,11 @@ const meter = new RegExp(
   [
     String.raw`(?<done>\d[\d.]{0,20}[kKMGTP]?)`,
     String.raw`(?:\/(?<total>\d[\d.]{0,20}[kKMGTP]?|\?))?`,
-    String.raw`(?<glued>[A-Za-z][\w ]{0,15})? `,
+    String.raw`(?<glued> ?[A-Za-z][\w ]{0,15})? `,
     String.raw`\[(?<elapsed>(?:\d{1,5} days?, )?\d{1,6}:\d\d(?::\d\d)?)`,
     String.raw`(?:<(?<left>(?:\d{1,5} days?, )?\d{1,6}:\d\d(?::\d\d)?|\?))?,`,
-    String.raw` {1,9}(?<rate>\?|\d[\d.]{0,20}(?:e[+-]?\d{1,3})?)(?<scale>[kKMGTP]?)(?<unit> ?[^\s,\]\d/][^\s,\]/]{0,19})\/(?<per>[^\s,\]]{1,20})`,
-    String.raw`(?:, (?<postfix>[^\]]{0,2000}))?\]`,
+    String.raw` {1,9}(?<rate>\?|\d[\d.]{0,20}(?:e[+-]?\d{1,3})?)(?<scale>[kKMGTP]?)(?<unit> ?[^\s,\]\d/][^\s,\]/]{0,19})\/(?<per> ?[^\s,\]]{1,20})`,
+    String.raw`(?:, (?<postfix>(?:[^[\]]|\[[^[\]]{0,200}\]){0,2000}))?\]`,
   ].join(""),
 );
 
@@ -26,7 +26,7 @@ const speaker =
 
 /** Set-up, validation and clean-up: never the job's own work. */
 const auxiliary =
-  /^(?:Loading|Adding requests|Capturing|Sanity Checking|Validation|Validating|Evaluating|Finaliz|Warm(?:ing)? ?up|Compiling|Profiling|Initializing|Rendering prompts|Running tokenizer|Rendering conversations|Pre-?processing prompts)/i;
+  /^(?:Loading|Adding requests|Capturing|Sanity Checking|Validation|Validating|Evaluating|Eval\b|Val\b|Finaliz|(?:\w{1,20} )?Warm(?:ing)?[ -]?up|Multi-thread loading|Class {2,9}Images|Compiling|Profiling|Initializing|Rendering prompts|Running tokenizer|Rendering conversations|Pre-?processing prompts)/i;
 const fileName =
   /-\d{5}-of-\d{5}|\.(?:safetensors|json|jsonl|bin|gguf|parquet|txt|model|md|py|tar|gz|zst|pt)(?:\(…\))?$/;
 
@@ -34,11 +34,13 @@ export const tqdmFormats: readonly ProgressFormat[] = [
   {
     key: "tqdm",
     trigger: "/s",
+    also: [" [", ", "],
     read: ({ body }, memory) => readBar(body, memory),
   },
   {
     key: "tqdm",
     trigger: "s/",
+    also: [" [", ", "],
     read: ({ body }, memory) => readBar(body, memory),
   },
 ];
@@ -69,7 +71,7 @@ function labelOf(before: string): string | undefined {
   if (description.length > 300 || /["`{}\\]/.test(description)) return undefined;
   const trimmed = description.trim();
   if (trimmed === "") return "";
-  const label = trimmed.endsWith(":") ? trimmed.slice(0, -1).trim() : undefined;
+  const label = trimmed.endsWith(":") ? trimmed.replace(/[: ]{1,9}$/, "") : undefined;
   return label === undefined || speaker.test(label) ? undefined : label;
 }
 
@@ -82,8 +84,9 @@ function isAuxiliary(label: string, unit: string | undefined, memory: FormatMemo
 type Groups = Readonly<Record<string, string | undefined>>;
 
 function readCounts(groups: Groups): FormatReading | undefined {
-  const { done = "", total, left, elapsed = "", unit: unitText = "", per = "" } = groups;
+  const { done = "", total, left, elapsed = "", unit: unitText = "", per: perText = "" } = groups;
   const time = unitText.trim();
+  const per = perText.trim();
   const inverted = /^[mu]?s$/.test(time);
   if (!inverted && per !== "s") return undefined;
   const printed = inverted ? per : time;
@@ -118,9 +121,9 @@ function invert(value: number, unit: string): number | undefined {
 }
 
 function unitName(printed: string): string {
-  if (printed === "iB") return "B";
+  if (/^(?:iB|[Bb]ytes?)$/.test(printed)) return "B";
   if (/^(?:example|sample)s?$/.test(printed)) return "sample";
-  return /^(?:it|B)$/.test(printed) ? printed : printed.replace(/(?<=[a-z]{3})s$/, "");
+  return /(?:[sc]h|x|ss)es$/.test(printed) ? printed.slice(0, -2) : printed.replace(/(?<=[a-z]{3})s$/, "");
 }
 
 /** `loss=3.4, bs=4/8, err=3`; vLLM: `est. speed input: 2719.50 toks/s, output: 2701.24 toks/s`. */

@@ -4,17 +4,29 @@ import { present, type FormatReading, type ProgressFormat } from "./format";
 /** Tools that move bytes. wget, curl, aria2, rsync, pv, rclone, git and aws count in 1024, the hubs and docker in 1000. */
 export const transferFormats: readonly ProgressFormat[] = [
   {
+    // curl -#: `######                            8.4%`
+    key: "curl",
+    trigger: "#",
+    read: ({ body }) => {
+      const percent = /^#{1,400} +(\d{1,3}\.\d)%\s*$/.exec(body)?.[1];
+      return percent === undefined ? undefined : { metrics: { percent: Number(percent) } };
+    },
+  },
+  {
     // wget 1.x, redirected: `1622000K .......... .......... 33% 98.7M 32s`; the last row has `=47s`
     key: "wget",
     trigger: "K ",
     read: ({ body }) => {
-      const match = /^ *\d+[KM] [.,+ ]{5,120}?(\d{1,3})% +([\d.]+[KMGT]?)(?: ?(=)?((?:\d+[dhms] ?)+))?\s*$/.exec(body);
+      const match =
+        /^ *\d+[KM] [.,+ ]{5,120}?(?:(\d{1,3})% +)?([\d.]+[KMGT]?)(?: ?(=)?((?:\d+[dhms] ?|\d+\.\d+s)+))?\s*$/.exec(
+          body,
+        );
       if (match === null) return undefined;
       const [, percent, rate, last, time] = match;
       const duration = seconds(time?.trim());
       return bytes({
         rate: size(rate),
-        metrics: { percent: Number(percent) },
+        metrics: { percent: percent === undefined ? undefined : Number(percent) },
         ...(last === undefined ? { eta: duration } : { elapsed: duration }),
       });
     },
@@ -22,10 +34,10 @@ export const transferFormats: readonly ProgressFormat[] = [
   {
     // wget's end: `2025-11-02 10:00:47 (101 MB/s) - ‘x’ saved [4976698672/4976698672]`
     key: "wget",
-    trigger: " saved [",
+    trigger: "B/s) - ",
     read: ({ body }) => {
       const match =
-        /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?\(([\d.]+ [KMG]?B)\/s\) - .{1,400} saved \[(\d+)(?:\/(\d+))?\]\s*$/.exec(
+        /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?\(([\d.]+ [KMG]?B)\/s\) - (?:.{1,400} saved|written to stdout) \[(\d+)(?:\/(\d+))?\]\s*$/.exec(
           body,
         );
       if (match === null) return undefined;
@@ -42,7 +54,7 @@ export const transferFormats: readonly ProgressFormat[] = [
     trigger: "%[",
     read: ({ body }) => {
       const match =
-        /^(\S.{0,80}?) +(\d{1,3})%\[[+=> ]{0,200}\] +([\d.,]+[KMGT]?)(?: +([\d.]+[KMGT]?B)\/s)?(?: +(?:eta ((?:\d+[dhms] ?)+)|in ((?:[\d.]+[dhms] ?)+)))?\s*$/.exec(
+        /^(\S.{0,80}?) +(\d{1,3})%\[[+=> ]{0,200}\] +([\d.,]+[KMGT]?)(?: +(?:([\d.]+[KMGT]?B)|--\.-[KMG]?B)\/s)?(?: +(?:eta ((?:\d+[dhms] ?)+)|in ((?:[\d.]+[dhms] ?)+)))?\s*$/.exec(
           body,
         );
       if (match === null) return undefined;
@@ -63,6 +75,7 @@ export const transferFormats: readonly ProgressFormat[] = [
     // curl: `% total % received % xferd, average down and up, times total, spent, left, current`, columns without names
     key: "curl",
     trigger: ":",
+    endsInNumber: true,
     read: ({ body }) => readCurl(body),
   },
   {
@@ -134,7 +147,7 @@ export const transferFormats: readonly ProgressFormat[] = [
     trigger: "B/s]",
     read: ({ body }) => {
       const match =
-        /^ *(?:[\w.-]{1,40}: +)?([\d.]+ ?[KMGT]?i?B) (\d+:\d\d:\d\d(?::\d\d)?) \[ *([\d.]+ ?[KMGT]?i?B)\/s\](?: \[ *[\d.]+ ?[KMGT]?i?B\/s\])?(?: \[[^\]]{0,300}\](?: *(\d{1,3})%)?)?(?: ETA (\d+:\d\d:\d\d(?::\d\d)?))?\s*$/.exec(
+        /^ *(?:[\w.-]{1,40}: +)?([\d.]+ ?[KMGT]?i?B)(?: (\d+:\d\d:\d\d(?::\d\d)?))? \[ *([\d.]+ ?[KMGT]?i?B)\/s\](?: \[ *[\d.]+ ?[KMGT]?i?B\/s\])?(?: \[[^\]]{0,300}\](?: *(\d{1,3})%)?)?(?: ETA (\d+:\d\d:\d\d(?::\d\d)?))?(?: FIN \S{1,30})?\s*$/.exec(
           body,
         );
       if (match === null) return undefined;
@@ -145,6 +158,28 @@ export const transferFormats: readonly ProgressFormat[] = [
         rate: size(rate),
         eta: seconds(eta),
         metrics: { percent: percent === undefined ? undefined : Number(percent) },
+      });
+    },
+  },
+  {
+    // pv -l counts lines, in 1000: ` 120k 0:01:22 [1.20k/s] [====>    ] 27% ETA 0:03:41`
+    key: "pv",
+    trigger: "/s] ",
+    read: ({ body }) => {
+      const match =
+        /^ *([\d.]+[kMGT]?) (\d+:\d\d:\d\d(?::\d\d)?) \[ *([\d.]+[kMGT]?)\/s\] \[[^\]]{0,300}\](?: *(\d{1,3})%)?(?: ETA (\d+:\d\d:\d\d(?::\d\d)?))?\s*$/.exec(
+          body,
+        );
+      if (match === null) return undefined;
+      const [, done, elapsed, rate, percent, eta] = match;
+      return present({
+        done: size(done, 1000),
+        unit: "line",
+        elapsed_s: seconds(elapsed),
+        rate: size(rate, 1000),
+        rate_unit: "line/s",
+        eta_s: seconds(eta),
+        metrics: percent === undefined ? undefined : { percent: Number(percent) },
       });
     },
   },
