@@ -21,19 +21,36 @@ test("GPUs are drawn as designed", () => {
   const open = session([], { hosts: new Map([["gpu8", host({ gpus, seenAt: now })]]) });
   const [top] = gpuRows(open, now, true);
   assert.equal(top?.description, "8 × H200 · 5 kW");
-  assert.equal(top.children[0]?.description, "98 % · 131 / 140 GB · 71 °C · 620 W · vllm");
+  assert.equal(top.children[0]?.description, "98 % · 131 / 140 GB · 71 °C · 620 W");
   assert.equal(gpuRows(open, now, false)[0]?.description, "8 × H200 · 5 kW · hero");
 });
 
-test("a GPU's missing numbers are not said, a simulated one is", () => {
+test("a GPU's row names the stage that runs on it, none that waits or has ended", () => {
+  const stages = [
+    stage("vllm", [member({ kind: "running" })]),
+    stage("train", [member({ kind: "waiting", for: ["vllm"] })]),
+  ];
+  const gpus = [{ ...gpu(0), usedBy: ["vllm", "train"] }];
+  const [top] = gpuRows(session(stages, { hosts: new Map([["gpu8", host({ gpus, seenAt: now })]]) }), now, true);
+  assert.equal(top?.children[0]?.description, "98 % · 131 / 140 GB · 71 °C · 620 W · vllm");
+});
+
+test("a host without GPUs and one with them are different rows, since VS Code keeps the first one folded", () => {
+  const rowOf = (gpus: readonly Gpu[]): string | undefined =>
+    gpuRows(session([], { hosts: new Map([["gpu8", host({ gpus, seenAt: now })]]) }), now, true)[0]?.id;
+  assert.notEqual(rowOf([]), rowOf([gpu(0)]));
+  assert.equal(rowOf([gpu(0)]), rowOf([gpu(0), gpu(1)]));
+});
+
+test("a GPU's missing numbers are not said; its name is where a host has different ones", () => {
   const bare = { index: 0, uuid: "", name: "x", at: now };
   const gpus: Gpu[] = [
     { ...gpu(0), sample: bare, usedBy: [] },
     { ...gpu(1, {}, "NVIDIA H200 (simulated)"), usedBy: [] },
   ];
   const [top] = gpuRows(session([], { hosts: new Map([["gpu8", host({ gpus, seenAt: now })]]) }), now, true);
-  assert.equal(top?.children[0]?.description, "the driver gives no numbers");
-  assert.match(top.children[1]?.description ?? "", /NVIDIA H200 \(simulated\)$/);
+  assert.equal(top?.children[0]?.description, "the driver gives no numbers · H200");
+  assert.match(top.children[1]?.description ?? "", / · H200 \(simulated\)$/);
   assert.match(top.description, /^2 GPUs · 620 W/);
 });
 

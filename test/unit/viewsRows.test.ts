@@ -160,7 +160,7 @@ test("the status bar's tooltip tells the end of the pipeline and what is not in 
   const tip = summarise([session([inference, extract], { eta: { eta, untimed: ["extract"] } })], now)?.tooltip ?? "";
   assert.match(
     tip,
-    /\| \$\(sync\) inference \| running \| 17\\,750 \\\/ 25\\,000 \| \\~04\\:10 \\\(03\\:30–05\\:20\\\) \|/,
+    /\| \$\(sync\) inference&emsp; \| running&emsp; \| 17\\,750 \\\/ 25\\,000&emsp; \| \\~04\\:10 \\\(03\\:30–05\\:20\\\) \|/,
   );
   assert.match(tip, /Timed stages done \\~04\\:10/);
   assert.match(tip, /Never timed, so not counted: extract/);

@@ -1,5 +1,6 @@
 import type { GpuSample } from "../ports";
 import { escapeMarkdown, plainLine } from "./markdown";
+import { isActive, lastSeen } from "./judge";
 import type { Gpu, RemoteHost, Session } from "./model";
 import { nodeId, type TreeNode } from "./nodes";
 import { row, type Row } from "./rows";
@@ -69,8 +70,9 @@ function watts(value: number): string {
 }
 
 function gpuRow(session: Session, host: RemoteHost, gpu: Gpu, asOf: string | undefined): Row {
-  const { sample, index, name, usedBy } = gpu;
-  const simulated = /simulated/i.test(name);
+  const { sample, index, name } = gpu;
+  const alike = host.gpus.every((other) => other.name === name);
+  const usedBy = gpu.usedBy.filter((user) => runs(session, user));
   return row({
     node: { kind: "gpu", session: session.id, host: host.definition.name, index },
     label: String(index),
@@ -79,7 +81,8 @@ function gpuRow(session: Session, host: RemoteHost, gpu: Gpu, asOf: string | und
         asOf === undefined ? undefined : `as of ${asOf}`,
         ...sampleParts(sample),
         usedBy.length === 0 ? undefined : list(usedBy),
-        simulated ? name : undefined,
+        // Else the host's row says it.
+        alike ? undefined : shortName(name),
       ),
     ),
     icon: "chip",
@@ -87,6 +90,12 @@ function gpuRow(session: Session, host: RemoteHost, gpu: Gpu, asOf: string | und
     tooltip: gpuTooltip(gpu),
     contextValue: "gpu",
   });
+}
+
+/** A stage that waits or has ended holds no GPU, whatever the session file gives it. */
+function runs(session: Session, user: string): boolean {
+  const state = session.services.get(user)?.member.state ?? session.stages.get(user)?.state;
+  return state !== undefined && isActive(lastSeen(state));
 }
 
 /** What the driver gave; a number it does not give is not said. */
@@ -107,7 +116,7 @@ function gpuTooltip(gpu: Gpu): string {
   return [
     `**GPU ${gpu.index}** · ${escapeMarkdown(name)}`,
     escapeMarkdown(join(...sampleParts(sample))),
-    usedBy.length === 0 ? undefined : `Used by ${escapeMarkdown(list(usedBy))}, as the session file says`,
+    usedBy.length === 0 ? undefined : `Given to ${escapeMarkdown(list(usedBy))} by the session file`,
     limit,
     escapeMarkdown(sample.uuid),
   ]

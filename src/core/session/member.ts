@@ -68,7 +68,7 @@ export function takeRecord(member: Member, record: RunRecord, clockOffsetMs: num
     if (!record.end || old.end) return { ...member, run: record };
     return { ...member, run: record, endSeenAt: at, marks: [...member.marks, endMark(record, clockOffsetMs)] };
   }
-  const started: Mark = { at: record.startedAt - clockOffsetMs, kind: "started", label: `run ${record.run} started` };
+  const started: Mark = { at: record.startedAt - clockOffsetMs, kind: "started", label: "started" };
   const base = newMember(member.name, record.log.path, at);
   return {
     ...base,

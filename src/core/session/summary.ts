@@ -92,7 +92,7 @@ function sessionTable(session: Session, now: number): string {
     ...[...session.stages.values()].map((stage) => tableRow(stage.definition.name, stage, stage.members[0], now)),
     ...[...session.services.values()].map(({ definition, member }) => tableRow(definition.name, member, member, now)),
   ];
-  const table = ["| Stage | State | Progress | Finish |", "| :-- | :-- | --: | :-- |", ...rows].join("\n");
+  const table = ["| Stage | State | Progress | Finish |", "| :-- | :-- | :-- | :-- |", ...rows].join("\n");
   const { eta, untimed } = session.eta;
   const finish = eta && finishRange(eta, now);
   return paragraphs(
@@ -109,5 +109,10 @@ function tableRow(name: string, part: Pick<Stage, "state" | "eta">, member: Memb
   const progress = (member?.progress && counter(member.progress)) ?? "";
   const finish = (part.eta && part.state.kind === "running" ? finishRange(part.eta, now) : undefined) ?? "";
   const icon = stateLook(part.state).icon.replace("~spin", "");
-  return `| $(${icon}) ${escapeMarkdown(name)} | ${escapeMarkdown(state)} | ${escapeMarkdown(progress)} | ${escapeMarkdown(finish)} |`;
+  // VS Code puts the columns of a table close together.
+  const cells = [
+    `$(${icon}) ${escapeMarkdown(name)}`,
+    ...[state, progress, finish].map((text) => escapeMarkdown(text)),
+  ];
+  return `| ${cells.join("&emsp; | ")} |`;
 }

@@ -19,10 +19,11 @@ function drawMarks(chart: Chart, marks: readonly ChartMark[], theme: Theme): voi
   ctx.save();
   ctx.font = `10px ${theme.font}`;
   ctx.textBaseline = "bottom";
+  const inSight = marks
+    .map((mark) => ({ mark, x: axis.getPixelForValue(mark.at) }))
+    .filter(({ x }) => x >= chartArea.left && x <= chartArea.right);
   let free = chartArea.left - 4;
-  for (const mark of marks) {
-    const x = axis.getPixelForValue(mark.at);
-    if (x < chartArea.left || x > chartArea.right) continue;
+  for (const [index, { mark, x }] of inSight.entries()) {
     ctx.strokeStyle = ctx.fillStyle = markColor(mark, theme);
     ctx.lineWidth = 1;
     ctx.setLineDash(mark.kind === "failed" ? [] : [3, 3]);
@@ -30,7 +31,11 @@ function drawMarks(chart: Chart, marks: readonly ChartMark[], theme: Theme): voi
     ctx.moveTo(Math.round(x) + 0.5, chartArea.top);
     ctx.lineTo(Math.round(x) + 0.5, chartArea.bottom);
     ctx.stroke();
-    free = drawLabel(chart, mark.label, x, free);
+    // Where there is no room for both, the words of a failure go before those of the start just before it.
+    const next = inSight[index + 1];
+    const gives =
+      next?.mark.kind === "failed" && mark.kind !== "failed" && next.x - x < ctx.measureText(mark.label).width;
+    if (!gives) free = drawLabel(chart, mark.label, x, free);
   }
   ctx.restore();
 }
