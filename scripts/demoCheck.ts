@@ -135,11 +135,11 @@ async function cureIsOffered(demo: Demo): Promise<string> {
   if (first === undefined || !/^Restart with \/.*\/hf$/.test(first.label)) {
     throw new Error(`the first offer is ${first?.label ?? "nothing"}`);
   }
-  if (!first.detail.includes('huggingface-cli only says that it no longer works')) {
+  if (!first.detail.includes("huggingface-cli only says that it no longer works")) {
     throw new Error(`the offer does not tell a tool that is gone from one that is not on PATH: ${first.detail}`);
   }
-  await inBothThemes(demo, "restart");
-  await editor.page.keyboard.press("Escape");
+  await inBothThemes(demo, "restart", () => editor.page.waitForTimeout(1500));
+  await editor.dismiss();
   return first.label;
 }
 

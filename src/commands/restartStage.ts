@@ -46,7 +46,5 @@ async function pickWay({ member, ref, stage }: PickedStage, title: string): Prom
     detail: `${cure.detail}. The session file is changed: ${cure.program} becomes ${cure.replacement}.`,
     cure,
   }));
-  // A webview that gets its focus back late (charts, after the palette) must not dismiss the question.
-  const stays = { ignoreFocusOut: true };
-  return vscode.window.showQuickPick([...ways, unchanged], { ...stays, title: `${title}: ${ref.stage}` });
+  return vscode.window.showQuickPick([...ways, unchanged], { title: `${title}: ${ref.stage}` });
 }

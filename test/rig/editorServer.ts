@@ -55,6 +55,8 @@ const quiet = {
   "window.menuBarVisibility": "compact",
   "chat.disableAIFeatures": true,
   "git.enabled": false,
+  // What a command does to the focus comes late on a busy machine, and would close the palette of the next command.
+  "workbench.quickOpen.closeOnFocusLost": false,
   "security.workspace.trust.startupPrompt": "always",
 };
 

@@ -154,13 +154,15 @@ export class ServedEditor {
   /** Moves the focus of the open quick pick to the row and accepts it. */
   private async enter(row: Locator, what: string): Promise<void> {
     const focused = async (): Promise<boolean> => (await row.and(this.page.locator(".focused")).count()) > 0;
+    // Keys go to the input, wherever the focus was drawn to meanwhile.
+    const input = this.quickInput.locator("input[type=text]").first();
     await this.waitFor(async () => {
       if (await focused()) return true;
-      await this.page.keyboard.press("ArrowDown");
+      await input.press("ArrowDown");
       await this.page.waitForTimeout(50);
       return focused();
     }, `the focus on ${what}`);
-    await this.page.keyboard.press("Enter");
+    await input.press("Enter");
   }
 
   /** The input of the command palette; other questions have other words in theirs. */
@@ -173,14 +175,13 @@ export class ServedEditor {
     await this.openPalette(search);
     await this.page.waitForTimeout(300);
     const titles = (await this.picks()).map(({ label }) => label);
-    await this.page.keyboard.press("Escape");
+    await this.dismiss();
     return titles;
   }
 
   private async openPalette(search: string): Promise<boolean> {
     if ((await this.paletteInput.count()) === 0) await this.page.keyboard.press("F1");
     try {
-      // Whatever takes the focus meanwhile closes the palette; then it is opened once more.
       await this.paletteInput.fill(`>${search}`, { timeout: 5000 });
       await this.quickRows
         .filter({ has: this.exactly(search) })
@@ -220,6 +221,12 @@ export class ServedEditor {
       const picks = await this.picks();
       return picks.length > 0 && picks;
     }, `the question "${title}"`);
+  }
+
+  /** Closes the open quick pick without an answer. */
+  async dismiss(): Promise<void> {
+    await this.quickInput.locator("input[type=text]").first().press("Escape");
+    await this.quickInput.waitFor({ state: "hidden" });
   }
 
   /** Answers the quick pick with this title by the entry that holds this text. */

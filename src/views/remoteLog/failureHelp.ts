@@ -92,9 +92,9 @@ function lenses(document: vscode.TextDocument, { failures }: LogMarks, curesOf: 
   return curesOf(ref.session, ref.stage, ref.member)
     .slice(0, 2)
     .map(({ title, command, arguments: more }) => {
-      // Text of a lens may hold icons.
-      const text = `$(lightbulb) ${plainLine(title).replaceAll("$(", "$ (")}`;
-      return new vscode.CodeLens(range, { title: text, command, arguments: [...more] });
+      // The title of a lens may hold icons.
+      const plain = plainLine(title).replaceAll("$(", "$ (");
+      return new vscode.CodeLens(range, { title: plain, command, arguments: [...more] });
     });
 }
 
