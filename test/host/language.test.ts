@@ -120,6 +120,6 @@ describe("words on a local log", () => {
     assert.equal(problem.code, "command-not-found");
     assert.equal(problem.severity, DiagnosticSeverity.Error);
     assert.match(problem.message, /huggingface-cli/);
-    assert.match(await hoverAt(document.uri, problem.range.start), /huggingface-cli/);
+    assert.match(await hoverAt(document.uri, problem.range.start), /huggingface/);
   });
 });
