@@ -20,8 +20,11 @@ export interface BenchHost {
   stop(): Promise<void>;
 }
 
-export async function startBenchHost(): Promise<BenchHost> {
-  const sshd = await startSshd();
+/** @param bin goes before PATH of all that runs on the host */
+export async function startBenchHost(bin?: string): Promise<BenchHost> {
+  const sshd = await startSshd({
+    config: bin === undefined ? [] : [`SetEnv PATH=${bin}:/usr/local/bin:/usr/bin:/bin`],
+  });
   const wire = await startWire(sshd.port);
   const home = join(sshd.folder, "home");
   mkdirSync(home);
@@ -99,7 +102,7 @@ async function startWire(target: number): Promise<Wire> {
 }
 
 /** A session file for host `gpu8` whose stages only watch logs; `stages` maps names to paths. */
-export function watching(home: string, stages: Readonly<Record<string, string>>, host = ""): string {
+export function watching(home: string, stages: Readonly<Record<string, string>>): string {
   const entries = Object.entries(stages).map(([name, log]) => `  ${name}:\n    log: ${log}\n`);
-  return `session: bench\nhosts:\n  gpu8:\n    ssh: gpu8\n    state_dir: ${home}/state\n${host}stages:\n${entries.join("")}`;
+  return `session: bench\nhosts:\n  gpu8:\n    ssh: gpu8\n    state_dir: ${home}/state\nstages:\n${entries.join("")}`;
 }

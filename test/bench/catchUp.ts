@@ -25,10 +25,14 @@ export async function measureCatchUp(): Promise<void> {
       const before = host.wire.bytes();
       const began = performance.now();
       const window = await host.window(watching(host.home, { job: log }));
-      await window.until("progress", () => {
-        const { progress, log: state } = window.member("job");
-        return progress?.done !== undefined && state?.state === "following";
-      });
+      await window.until(
+        "progress",
+        () => {
+          const { progress, log: state } = window.member("job");
+          return progress?.done !== undefined && state?.state === "following";
+        },
+        120_000,
+      );
       times.push(performance.now() - began);
       bytes.push(host.wire.bytes() - before);
       window.close();

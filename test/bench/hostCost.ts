@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { startBenchHost, watching } from "./benchHost";
@@ -19,19 +20,18 @@ done
 
 /** What watching eight GPUs and four quiet logs costs the host, and what goes over the wire meanwhile. */
 export async function measureHostCost(): Promise<void> {
-  const host = await startBenchHost();
+  const bin = mkdtempSync(join(tmpdir(), "bench-bin-"));
+  writeFileSync(join(bin, "nvidia-smi"), simulated);
+  chmodSync(join(bin, "nvidia-smi"), 0o755);
+  const host = await startBenchHost(bin);
   const seconds = setting("BENCH_SECONDS", 60);
   try {
-    const bin = join(host.home, "bin");
-    mkdirSync(bin);
-    writeFileSync(join(bin, "nvidia-smi"), simulated);
-    chmodSync(join(bin, "nvidia-smi"), 0o755);
     const logs = Object.fromEntries([1, 2, 3, 4].map((n) => [`job${n}`, join(host.home, `job${n}.log`)]));
     for (const log of Object.values(logs)) writeFileSync(log, "Progress: 10/100 (0 errors), 1.0 req/s\n");
-    const window = await host.window(watching(host.home, logs, `    path: [${bin}]\n`));
-    await window.until("eight GPUs", () => window.session().hosts.get("gpu8")?.gpus.length === 8);
+    const window = await host.window(watching(host.home, logs));
+    await window.until("eight GPUs", () => window.session().hosts.get("gpu8")?.gpus.length === 8, 120_000);
     const following = Object.keys(logs).every.bind(Object.keys(logs));
-    await window.until("four logs", () => following((name) => window.member(name).log?.state === "following"));
+    await window.until("four logs", () => following((name) => window.member(name).log?.state === "following"), 120_000);
     // What is done once, right after connecting, is not what a night costs.
     await pause(5000);
     const server = serverOf(host.folder);
@@ -60,6 +60,7 @@ export async function measureHostCost(): Promise<void> {
     print({ name: "host-wire", value: wire, unit: "kB/min idle", bar: "<= 20 kB/min", ok: wire <= 20 });
   } finally {
     await host.stop();
+    rmSync(bin, { recursive: true, force: true });
   }
 }
 

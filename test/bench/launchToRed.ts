@@ -15,20 +15,17 @@ export async function measureLaunchToRed(): Promise<void> {
     mkdirSync(bin, { recursive: true });
     writeFileSync(join(bin, "hf"), "#!/bin/sh\nexit 0\n");
     chmodSync(join(bin, "hf"), 0o755);
-    const names = Array.from({ length: rounds }, (_, i) => `download${i}`);
-    const stage = (name: string): string =>
-      `  ${name}:\n    kind: download\n    command: nohup hf download x/y\n    cwd: ${host.home}\n    log: ${host.home}/${name}.log\n`;
-    const head = `session: bench\nhosts:\n  gpu8:\n    ssh: gpu8\n    state_dir: ${host.home}/state\nstages:\n`;
-    const window = await host.window(head + names.map(stage).join(""));
     const red: number[] = [];
     const cured: number[] = [];
-    for (const name of names) {
+    for (let i = 0; i < rounds; i++) {
+      const window = await host.window(sessionFile(host.home, i));
       const began = performance.now();
-      await window.launcher.launch(storyId, { stage: name, member: "0" });
-      await window.until(`${name} is red`, () => isRed(window, name));
+      await window.launcher.launch(storyId, { stage: "download", member: "0" });
+      await window.until("it is red", () => isRed(window), 60_000);
       red.push(performance.now() - began);
-      await window.until(`${name} has a cure`, () => window.member(name).cures.length > 0, 30_000);
+      await window.until("there is a cure", () => window.member("download").cures.length > 0, 60_000);
       cured.push(performance.now() - began);
+      window.close();
     }
     const seconds = median(red) / 1000;
     print({ name: "launch-to-red", value: seconds, unit: "s", bar: "<= 2 s", ok: seconds <= 2, n: rounds });
@@ -38,8 +35,14 @@ export async function measureLaunchToRed(): Promise<void> {
   }
 }
 
-function isRed(window: StoryWindow, name: string): boolean {
-  const state = lastSeen(window.member(name).state);
+function sessionFile(home: string, round: number): string {
+  const host = `hosts:\n  gpu8:\n    ssh: gpu8\n    state_dir: ${home}/state\n`;
+  const download = `  download:\n    kind: download\n    command: nohup hf download x/y\n    cwd: ${home}\n    log: ${home}/download${round}.log\n`;
+  return `session: bench${round}\n${host}stages:\n${download}`;
+}
+
+function isRed(window: StoryWindow): boolean {
+  const state = lastSeen(window.member("download").state);
   return (
     state.kind === "failed" &&
     state.failure?.failure === "command-not-found" &&

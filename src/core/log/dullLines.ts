@@ -36,7 +36,7 @@ export type DullLines = Pick<Scanner, "proves">;
 
 let shared: Scanner | undefined;
 
-/** The one table for all logs, made when the first is read: 1 MB, some 10 ms. */
+/** The one table for all logs, made when the first is read: some megabytes, some 50 ms. */
 export function dullLines(): DullLines {
   shared ??= new Scanner();
   return shared;
