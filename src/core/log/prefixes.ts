@@ -24,14 +24,18 @@ interface PrefixRule {
 
 const levels = "TRACE|DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL";
 const clock = "\\d{1,2}:\\d\\d:\\d\\d(?:[.,:]\\d{1,9})?";
-const date = "\\d{4}[-/]\\d\\d[-/]\\d\\d";
+const date = "(?:\\d{4}[-/]\\d\\d[-/]\\d\\d|\\d\\d/\\d\\d/\\d{4})";
 
 /** One entry a prefix, tried in a loop until none fits. */
 const prefixRules: readonly PrefixRule[] = [
   // srun --label: `12: `, padded to the widest task number
   { pattern: /(?<source> {0,5}\d{1,5}): (?=\S)/y, label: true },
-  // torchrun --tee, PyTorch's rank prefix: `[rank0]:`, `[default0]:`
-  { pattern: /\[(?<source>(?:rank|default|worker|node)_?\d+)\]: ?/y, label: true },
+  // torchrun --tee, PyTorch's rank prefix, hand-made ones: `[rank0]:`, `[default0]:`, `[w0] `, `[GPU 3] `
+  { pattern: /\[(?<source>(?:rank|default|worker|node|gpu|shard|proc|w)[ _-]?\d{1,5})\](?:: ?| )/iy, label: true },
+  // mpirun --tag-output, kubectl logs --prefix, pdsh: `[1,0]<stdout>:`, `[pod/vllm-0/server] `, `worker-1: `
+  { pattern: /\[(?<source>[\w@.-]{0,60}\d{1,5},\d{1,5})\]<std(?:out|err)>: ?/y, label: true },
+  { pattern: /\[(?<source>pod\/[\w./-]{1,120})\] /y, label: true },
+  { pattern: /(?<source>(?:node|worker|gpu|compute|dgx|hgx)[\w.-]{0,40}\d): (?=\S)/y, label: true },
   // Ray actors, vLLM processes: `(APIServer pid=1) `, `(TaskRunner pid=40881, ip=10.0.0.1) `, `(raylet) `
   {
     pattern:
@@ -49,6 +53,11 @@ const prefixRules: readonly PrefixRule[] = [
   { pattern: new RegExp(`\\[?(?<level>[IWEFVC])\\d{3,4} ${clock} (?:\\d+ )?[\\w./-]+:\\d+\\] ?`, "y") },
   // vLLM: `INFO 11-02 10:00:20 [loggers.py:127] `, `INFO 08-01 10:00:05 metrics.py:351] `
   { pattern: new RegExp(`(?<level>${levels}) \\d\\d-\\d\\d ${clock} \\[?[\\w./]+:\\d+\\] ?`, "y") },
+  // transformers, LLaMA-Factory, NeMo: `[INFO|2025-11-02 10:00:00] module:143 >> `, `[NeMo I 2025-11-02 10:00:00 file:393] `
+  { pattern: new RegExp(`\\[(?<level>${levels})\\|${date} ${clock}\\] [\\w.]+:\\d+ >> `, "y") },
+  { pattern: new RegExp(`\\[NeMo (?<level>[IWEFD]) ${date} ${clock} [\\w.]+:\\d+\\] ?`, "y") },
+  // Hydra: `[2025-11-02 10:00:00,123][__main__][INFO] - `
+  { pattern: new RegExp(`\\[${date} ${clock}\\]\\[[\\w.]{1,60}\\]\\[(?<level>${levels})\\] - `, "y") },
   // a time in brackets, with ranks: `[2025-03-02 10:00:00 TP0] `, `[11/02/2025-10:00:13] `, `[21:40:12] `, `[11/02/25 10:00:01] `
   {
     pattern: new RegExp(
@@ -57,16 +66,22 @@ const prefixRules: readonly PrefixRule[] = [
     ),
   },
   // ISO and plain times, as of docker, logging, structlog
-  { pattern: new RegExp(`(?:${date}|\\d\\d/\\d\\d)[ T:-]${clock}(?:Z|[+-]\\d\\d:?\\d\\d)?(?: - | \\| | |: )`, "y") },
+  {
+    pattern: new RegExp(`(?:${date}|\\d\\d/\\d\\d)[ T:-]${clock}(?:Z|[+-]\\d\\d:?\\d\\d)?(?: - | \\| | >> | |: )`, "y"),
+  },
+  // a bare time, if a level follows: `10:00:00 | INFO `, `10:00:00 [INFO] `
+  { pattern: new RegExp(`${clock}(?: - | \\| | )(?=\\[?(?:${levels})\\b)`, "y") },
   // dmesg: `[1844021.551902] `
   { pattern: /\[ {0,8}\d{1,9}\.\d{6}\] /y },
   // levels by themselves: `[INFO] `, `INFO - `, `ERROR | `, `WARNING  `, `INFO:__main__:`
-  { pattern: new RegExp(`\\[(?<level>${levels}|INFO\\|[\\w.:-]+)\\] ?`, "iy") },
+  { pattern: new RegExp(`\\[(?<level>${levels}|(?:INFO|WARNING|ERROR)\\|[\\w.:-]+) {0,9}\\](?: - | ?)`, "iy") },
   { pattern: new RegExp(`(?<level>${levels})(?: - | {1,9}\\| | {1,8}(?=[^ \\d]))`, "y") },
   { pattern: new RegExp(`(?<level>${levels}):[\\w.]+:`, "y") },
   // names of loggers: `[titan] `, `[TRT-LLM] [I] `, `[logging.py:96:log_dist] `, `[Rank 0] `, `root - `, `openai._base_client | `
   { pattern: /\[(?:titan|TRT-LLM|transformers|[IWEFV]|[\w./]+\.(?:py|cpp|cc|cu):\d+(?::\w+)?)\] /y },
-  { pattern: /\[(?<source>Rank \d+)\] /y, label: true },
+  { pattern: new RegExp(`[A-Za-z_][\\w.]{0,60} - (?=(?:${levels})\\b)`, "y") },
+  // loguru: `__main__:main:12 - `
+  { pattern: /[\w.]{1,80}:[\w<>]{1,60}:\d{1,6} - /y },
   { pattern: /(?:root|__main__|mmengine|[a-z_][\w.]*\.\w+) (?:-|\|) /y },
 ];
 

@@ -28,10 +28,10 @@ export function parseMetric(text: string): number | "nan" | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** `1:02:03`, `02:03`, `1 day, 2:03:04`, `1h2m3s`, `1m 3s`, `112s`, `2d 03h` → seconds. */
+/** `1:02:03`, `02:03`, `1 day, 2:03:04`, `1:02:03:04`, `1h2m3s`, `1m 3s`, `112s`, `2d 03h` → seconds. */
 export function parseDuration(text: string): number | undefined {
   const bare = text.trim();
-  const clockMatch = /^(?:(\d+) days?, )?(?:(\d+):)?(\d+):(\d\d(?:\.\d+)?)$/.exec(bare);
+  const clockMatch = /^(?:(\d+)(?: days?, |:(?=\d+:\d+:)))?(?:(\d+):)?(\d+):(\d\d(?:\.\d+)?)$/.exec(bare);
   if (clockMatch !== null) {
     const [, days, hours, minutes, seconds] = clockMatch;
     return Number(days ?? 0) * 86_400 + Number(hours ?? 0) * 3600 + Number(minutes) * 60 + Number(seconds);

@@ -110,13 +110,17 @@ export class LogReader {
     }
     const text = cleanText(piece.bytes).slice(0, searchedText);
     const peeled = peelPrefixes(text);
-    if (this.#quotes.holds(peeled)) return;
+    if (!this.#quotes.holds(peeled)) this.#understand(piece, text, peeled, into);
+  }
+
+  #understand(piece: Piece, text: string, peeled: PeeledLine, into: Reading[]): void {
     const progress = this.#progress(piece, peeled, this.#memory);
     if (progress !== undefined) {
       into.push(progress.reading, ...this.#failures.progress(progress.reading, placeOf(piece, text), peeled.body));
       if (progress.rest === undefined) return;
+      // Another writer's text is glued to the bar: a warning, a traceback, the metrics, the next bar.
       const rest = peelPrefixes(progress.rest);
-      this.#look(piece, progress.rest, { ...rest, source: joined(peeled.source, rest.source) }, into);
+      this.#understand(piece, progress.rest, { ...rest, source: joined(peeled.source, rest.source) }, into);
       return;
     }
     // lm-evaluation-harness prepares its requests under bars without a label

@@ -43,7 +43,7 @@ export const hubFormats: readonly ProgressFormat[] = [
           body,
         );
       if (match === null) return undefined;
-      const [, done, total, percent, rate, eta] = match.map((part) => part?.replace("Bytes", "B"));
+      const [, done, total, percent, rate, eta] = match.map((part: string | undefined) => part?.replace("Bytes", "B"));
       const all = size(total);
       return bytes({
         done: size(done),
