@@ -26,7 +26,9 @@ function licenceText(folder) {
 export async function writeNotices(path) {
   const entries = (await packageFolders()).map((folder) => {
     const manifest = join(folder, "package.json");
-    const { name, version, license } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, "utf8")) : {};
+    const { name, version, ...about } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, "utf8")) : {};
+    // Older manifests have a list in place of one name.
+    const license = about.license ?? about.licenses?.map(({ type }) => type).join(" or ");
     const text = licenceText(folder);
     if (text === undefined && license === undefined) throw new Error(`${folder} names no licence.`);
     return { name, version, license: license ?? "see below", text: text ?? `Licensed under ${license}.` };

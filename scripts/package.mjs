@@ -1,6 +1,6 @@
 // Packs the extension:  node scripts/package.mjs  → ml-session-monitor-VERSION.vsix
 // Prints what is in it, and fails where it is too big or holds what must not ship.
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { ensureDependencies } from "./setup.mjs";
 import { runQuietly } from "./editor.mjs";
@@ -8,9 +8,10 @@ import { runQuietly } from "./editor.mjs";
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
 const mostBytes = 1_500_000;
-const { name, version } = JSON.parse(readFileSync("package.json", "utf8"));
+const { name, version, repository } = JSON.parse(readFileSync("package.json", "utf8"));
 const vsix = `${name}-${version}.vsix`;
 
+rmSync(vsix, { force: true });
 await ensureDependencies();
 // Only now, since on a fresh clone it was not there before.
 const { createVSIX, listFiles, PackageManager } = await import("@vscode/vsce");
@@ -21,7 +22,13 @@ console.log(`bundled: ${notices.join(", ")}`);
 
 const files = await listFiles({ packageManager: PackageManager.None });
 console.log(files.map((file) => `  ${String(statSync(file).size).padStart(9)}  ${file}`).join("\n"));
-await createVSIX({ dependencies: false, allowMissingRepository: true, packagePath: vsix });
+await createVSIX({
+  dependencies: false,
+  packagePath: vsix,
+  // Relative links of the README are made absolute by the repository's address, once the manifest names one.
+  allowMissingRepository: true,
+  rewriteRelativeLinks: repository !== undefined,
+});
 const { size } = statSync(vsix);
 console.log(`${vsix}: ${files.length} files, ${size} bytes`);
 
