@@ -109,6 +109,8 @@ export interface RunRecord {
   readonly log: { readonly path: string; readonly start: LogPosition };
   readonly end?: { readonly exit: ExitStatus; readonly at: number };
   readonly stopRequestedBy?: string;
+  /** The line of the host's `setup` that failed, so that the command never ran. */
+  readonly setupFailed?: string;
   readonly liveness: RunLiveness;
 }
 

@@ -8,6 +8,7 @@ lock=
 refuse() {
   unlock
   [ -z "$new_dir" ] || rm -rf -- "$new_dir"
+  hold
   printf '@ refused %s\n' "$1"
   finish
 }
@@ -34,8 +35,8 @@ try_lock() {
 }
 take_lock() {
   mine=$member_dir/.$run.lock
-  stat_of "$$"
-  printf '%s %s %s %s\n' "$$" "$ticks" "$boot" "$uid" 2>/dev/null >"$mine" || refuse "The state folder $root cannot be written (is the disk full?)."
+  stat_of "$me"
+  printf '%s %s %s %s\n' "$me" "$ticks" "$boot" "$uid" 2>/dev/null >"$mine" || refuse "The state folder $root cannot be written (is the disk full?)."
   attempts=0
   until try_lock; do
     attempts=$((attempts + 1))
@@ -48,6 +49,7 @@ take_lock() {
 }
 answer() {
   relative=$stage/$member/$2
+  hold
   printf '@ %s %s\n' "$1" "$relative"
   print_live "$relative"
   print_fields "$host" "$relative"
@@ -103,8 +105,8 @@ write_record() {
   { printf '%s\n' "$log" >"$dir/log" && stat -L -c '%d %i %s' -- "$log" >"$dir/log-start"; } 2>/dev/null
 }
 
-begin
 new_dir=
+read -r me rest </proc/self/stat
 session_dir=$root/v1/$host/$session
 member_dir=$session_dir/$stage/$member
 dir=$member_dir/$run
@@ -132,9 +134,12 @@ now
 new_dir=$member_dir/.$run
 write_record
 prune
-# The part that answers goes to the background and this one becomes the wrapper, not the other way round: a shell makes
-# what it starts with & ignore INT and QUIT, and a job that ignores INT cannot be stopped by it.
+# The part that answers goes to the background, and the job's wrapper does not: a shell makes what it starts with & ignore
+# INT and QUIT, and a job that ignores INT cannot be stopped by it. What is started in the foreground is waited for, so
+# the wrapper ends the one that waits for it.
 answer_when_started() {
+  job_begins
+  trap over EXIT
   tries=0
   # Until the job's identity is written, then half a second more for what dies at once.
   until [ -s "$dir/process" ] || [ "$tries" -ge 50 ]; do
@@ -156,5 +161,9 @@ stat_of "$!" && printf '%s %s %s %s\n' "$!" "$ticks" "$boot" "$uid" >"$mine.next
 # The values go by the wrapper's environment, as the job's own do: neither on disk nor in anybody's process list.
 ML_ENVIRONMENT=$environment
 export ML_ENVIRONMENT
-# shellcheck disable=SC2086
-exec $detach sh "$dir/wrapper.sh" "$dir" "$log" "$boot" "$uid" "$detach" "$shell" "$old_umask" "$path_prefix" </dev/null >/dev/null 2>&1
+(
+  kill -s KILL "$me"
+  # shellcheck disable=SC2086
+  exec $detach sh "$dir/wrapper.sh" "$dir" "$log" "$boot" "$uid" "$detach" "$shell" "$old_umask" "$path_prefix" </dev/null >/dev/null 2>&1 5>&-
+)
+exit 0

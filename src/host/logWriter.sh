@@ -1,6 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC3013
 # Who of this user has a file open for writing. In: path. Answers "@ open PID", "@ closed" or "@ unknown".
-begin
 expand "$path"
 path=$expanded
 if [ ! -f "$path" ]; then

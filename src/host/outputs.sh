@@ -1,7 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # Sizes of what patterns match. In: cwd, pattern_count, pattern_0 and so on. Answers "@ match FILES BYTES" for each, in
 # their order, or "@ none".
-begin
 expand "${cwd:-$HOME}"
 cwd=$expanded
 # Links are followed: a model snapshot is a folder of links. mawk's integers are short, so the sum is printed as a float.

@@ -1,7 +1,8 @@
-# shellcheck shell=sh disable=SC2015,SC2034,SC2088,SC3013,SC2154
+# shellcheck shell=sh disable=SC2015,SC2034,SC2088,SC3013,SC3045,SC2154
 # What all host scripts share. The product sends it in front of each script, with its own assignments between them:
 # nonce, and after the first probe root, host, boot and uid. Only builtins where something is called often.
 # SC3013: -ef is not POSIX, but dash, bash and busybox have it, and nothing else compares files without a process.
+# SC3045: read -t is tried before it is used.
 
 # Lines of the host to the product. Everything before the first mark is what start-up files printed.
 begin() {
@@ -73,11 +74,12 @@ run_alive() {
   first_line "$1/wrapper" && alive "$line"
 }
 
-# The life of a long channel. The product writes a line each 30 s; the loop in `work` calls `tick SECONDS` after each of
-# its rounds, which ends everything after 90 s without such a line. The end of standard input ends it at once.
-# $worker is our own unreaped child and $$ is checked as its parent, so no signal can reach a stranger.
+# The life of a channel of its own. The product writes a line each 30 s; the loop in `work` calls `tick SECONDS` after each
+# of its rounds, which ends everything after `silence_limit` seconds without such a line. The end of standard input ends
+# it at once. $worker is our own unreaped child, so no signal can reach a stranger.
 serve() {
-  work &
+  # The pipe is what `pause` waits on.
+  : | work &
   worker=$!
   trap 'kill "$worker" 2>/dev/null; exit 0' TERM HUP INT PIPE
   while IFS= read -r beat; do kill -USR1 "$worker" 2>/dev/null || break; done
@@ -87,26 +89,61 @@ serve() {
 }
 # Called in `work` before the first line is printed: the product writes nothing before that line.
 work_begins() {
-  silence=0 since_beat=0 child=
+  silence=0 since_beat=0 child='' ticker=''
   trap 'silence=0' USR1
   trap 'work_ends' TERM HUP INT PIPE
-  exec </dev/null
+  prepare_pause
 }
 work_ends() {
   trap '' TERM
-  [ -z "$child" ] || kill "$child" 2>/dev/null
+  end_children
   stat_of self && [ "$parent" = "$$" ] && kill -TERM "$$" 2>/dev/null
   exit 0
 }
-# In the background and waited for, so that a signal is answered at once.
+end_children() {
+  [ -z "$child" ] || kill "$child" 2>/dev/null
+  [ -z "$ticker" ] || kill "$ticker" 2>/dev/null
+}
+# A `sleep` for each round would be most of what watching costs. Standard input is a pipe whose other end is closed: held
+# open for both, it stays silent, and `read -t` on it is a wait. dash has no -t (status 2): there one bash that writes a
+# line a second is waited for, and a `sleep` only where there is no bash.
+prepare_pause() {
+  exec 7<>/proc/self/fd/0 </dev/null
+  (read -r -t 0 nothing <&7) 2>/dev/null
+  if [ "$?" -ne 2 ]; then
+    waits=self
+  elif command -v bash >/dev/null 2>&1; then
+    waits=ticker
+    read -r self rest </proc/self/stat
+    # Status 1 would be no time-out: then it would turn without end.
+    : | bash -c 'exec 0<>/proc/self/fd/0
+while kill -0 "$1"; do read -r -t 1; [ "$?" -gt 128 ] || exit; echo; done' bash "$self" >&7 2>/dev/null &
+    ticker=$!
+  else
+    waits="sleep"
+  fi
+}
 pause() {
-  sleep "$1" &
-  wait "$!"
+  case $waits in
+    self) read -r -t "$1" nothing <&7 ;;
+    ticker)
+      ticks_left=$1
+      while [ "$ticks_left" -gt 0 ]; do
+        read -r nothing <&7
+        ticks_left=$((ticks_left - 1))
+      done
+      ;;
+    *)
+      # Waited for, so that a signal is answered at once.
+      sleep "$1" &
+      wait "$!"
+      ;;
+  esac
 }
 tick() {
   silence=$((silence + $1)) since_beat=$((since_beat + $1))
-  [ "$silence" -lt 90 ] || work_ends
-  stat_of self && [ "$parent" = "$$" ] || work_ends
+  [ "$silence" -lt "$silence_limit" ] || work_ends
+  kill -0 "$$" 2>/dev/null || work_ends
   [ "$since_beat" -lt 30 ] || {
     since_beat=0
     beat

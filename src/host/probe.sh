@@ -1,6 +1,5 @@
 # shellcheck shell=sh disable=SC2154
 # Who this host is and what it has. In: state_dir.
-begin
 read_id() { { IFS= read -r machine || :; } 2>/dev/null <"$1" && [ -n "$machine" ]; }
 machine=
 read_id /etc/machine-id || read_id /var/lib/dbus/machine-id || machine=none

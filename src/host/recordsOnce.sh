@@ -1,5 +1,4 @@
 # shellcheck shell=sh
 # All records of a session, once.
-begin
 print_all
 finish

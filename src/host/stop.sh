@@ -1,7 +1,6 @@
 # shellcheck shell=sh disable=SC2015,SC2154
 # Ends one run. In: root host boot uid session run signal grace by. It goes on to its end when the link breaks.
 umask 077
-begin
 trap '' HUP PIPE
 refuse() {
   printf '@ refused %s\n' "$1"

@@ -1,6 +1,5 @@
 # shellcheck shell=sh disable=SC2015,SC2030,SC2031,SC2034,SC2154
 # Looks for programs. In: name_count name_N cwd path_prefix setup_count setup_N environment shell.
-begin
 limit() {
   seconds=$1
   shift

@@ -1,8 +1,7 @@
 # shellcheck shell=sh disable=SC2015,SC2154
 # All records of a session, then each that changes. Launches and wrappers add a line to the session's `changes`; an open
-# descriptor reads on from where it stood, so a round costs builtins and one sleep. Runs under way are judged by /proc
+# descriptor reads on from where it stood, so a round costs builtins and a wait. Runs under way are judged by /proc
 # each round, which also finds those whose doorbell could not ring (full disk, killed wrapper).
-beat() { printf '@ beat\n'; }
 base=$root/v1/$host/$session
 # Relative paths of runs without a verdict, each followed by a blank.
 running=
@@ -28,44 +27,45 @@ forget() {
   esac
 }
 print_run() {
+  hold
   print_live "$1"
   print_fields "$host" "$1"
   printf '@ done\n'
+  release
 }
 open_changes() {
   [ -z "$changes_open" ] && [ -r "$base/changes" ] && exec 4<"$base/changes" && changes_open=1
 }
-work() {
-  work_begins
-  begin
-  changes_open=
-  if open_changes; then while IFS= read -r change <&4; do :; done; fi
-  note_running
-  print_all
-  while :; do
-    pause 1
-    tick 1
-    open_changes
-    if [ -n "$changes_open" ]; then
-      while IFS= read -r change <&4; do
-        # Only names of ours: three parts, no dots alone.
-        case $change in
-          *[!A-Za-z0-9._/%-]* | */../* | ../* | */.. | '') ;;
-          */*/*)
-            # Before it is printed: what dies right after that must be among those that are looked after.
-            note_running
-            live=
-            print_run "$change"
-            [ "$live" = 1 ] || forget "$change"
-            ;;
-        esac
-      done
-    fi
-    still=
-    for path in $running; do
-      if run_alive "$base/$path"; then still="$still$path "; else print_run "$path"; fi
+prepare_pause
+changes_open=
+if open_changes; then while IFS= read -r change <&4; do :; done; fi
+note_running
+hold
+print_all
+release
+while kill -0 "$main"; do
+  pause 1
+  open_changes
+  if [ -n "$changes_open" ]; then
+    while IFS= read -r change <&4; do
+      # Only names of ours: three parts, no dots alone.
+      case $change in
+        *[!A-Za-z0-9._/%-]* | */../* | ../* | */.. | '') ;;
+        */*/*)
+          # Before it is printed: what dies right after that must be among those that are looked after.
+          note_running
+          live=
+          print_run "$change"
+          [ "$live" = 1 ] || forget "$change"
+          ;;
+      esac
     done
-    running=$still
+  fi
+  still=
+  for path in $running; do
+    if run_alive "$base/$path"; then still="$still$path "; else print_run "$path"; fi
   done
-}
-serve
+  running=$still
+done
+hold
+finish

@@ -11,7 +11,7 @@ export function createConnector(options: ConnectorOptions): HostConnector {
       const transport = await connectTransport(host, interactive, signal, options);
       try {
         signal.throwIfAborted();
-        return await openHost(transport, host, options.clock, options.logger);
+        return await openHost(transport, host, options);
       } catch (error) {
         transport.dispose();
         throw error;

@@ -1,86 +1,154 @@
-import type { FollowEvent, FollowFrom, LogPosition } from "../core/ports";
+import { messageOf } from "../core/errors";
+import { isAborted } from "../core/lifecycle";
+import type { FollowEvent, FollowFrom } from "../core/ports";
+import logFile from "../host/logFile.sh";
 import followScript from "../host/follow.sh";
+import partScript from "../host/logPart.sh";
 import { cksum } from "./cksum";
+import { awayNow, checkedBytes, FileReader, type Progress } from "./fileReader";
 import type { HostSession } from "./hostSession";
-import { openLongScript, type LongChannelPart } from "./longChannel";
+import type { LogLook } from "./logLooks";
+import { openLongScript, type LongChannel } from "./longChannel";
+import type { TailSeat } from "./tailSeats";
 
-/** How many bytes before the reached offset are compared with a copy's, as in follow.sh. */
-const checkedBytes = 64;
+/** How much one look at a polled log brings at most. */
+const partBytes = 1 << 20;
 
-/** What a follow knows from one channel to the next. */
-interface Progress {
-  from: FollowFrom;
-  /** The last bytes given, at most `checkedBytes`. */
-  last: Uint8Array;
-  /** Whether an event named a position already. */
-  begun: boolean;
-  /** The size when following began; until it is reached, what comes is not new. */
-  catchUpAt: number | undefined;
-  /** tail is not to be used: it ended twice without a cause. */
-  poll: boolean;
+interface Following {
+  readonly session: HostSession;
+  readonly path: string;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+  /** Whether a channel of its own is of use: there is a GNU tail, and it did not end for no reason. */
+  canTail: boolean;
 }
 
-/** Follows one file, one channel for each inode of it; see `HostOps.follow` and follow.sh. */
+/**
+ * Follows one file: by a channel of its own where there is a seat for it, else by looks through the control channel; from
+ * one to the other without a byte lost or doubled. See `HostOps.follow`.
+ */
 export async function* followFile(
   session: HostSession,
   path: string,
   from: FollowFrom,
   signal: AbortSignal,
 ): AsyncGenerator<FollowEvent> {
-  const progress: Progress = { from, last: new Uint8Array(), begun: false, catchUpAt: undefined, poll: false };
-  let idleEnds = 0;
+  const progress: Progress = { from, last: new Uint8Array(), begun: false, catchUpAt: undefined, away: "" };
+  const following: Following = { session, path, progress, signal, canTail: session.identity.has.has("gnu-tail") };
   for (;;) {
-    let got = false;
-    for await (const event of oneFile(session, path, progress, signal)) {
-      got ||= event.kind !== "caught-up";
-      yield event;
+    const seat = yield* pollUntilSeat(following);
+    try {
+      yield* tailOn(following, seat);
+    } finally {
+      seat.release();
     }
     signal.throwIfAborted();
-    // A tail that complains about something else than a cut file (no inotify left) would end at once for ever.
-    idleEnds = got ? 0 : idleEnds + 1;
-    if (idleEnds >= 2) progress.poll = true;
-    if (idleEnds >= 4) throw new Error(`Following ${path} ends again and again on the host.`);
   }
 }
 
-/** The events of one channel: one inode, up to its end. */
-async function* oneFile(
-  session: HostSession,
-  path: string,
-  progress: Progress,
-  signal: AbortSignal,
-): AsyncGenerator<FollowEvent> {
-  const channel = await openLongScript(
-    session.transport,
-    session.clock,
-    { parts: [followScript], variables: variablesOf(session, path, progress) },
-    signal,
-  );
+/** Polls until there is a seat for a file that is there. */
+async function* pollUntilSeat(following: Following): AsyncGenerator<FollowEvent, TailSeat> {
+  const { session, path, progress, signal } = following;
+  let settled = false;
+  let look = await during(signal, session.looks.now(path));
+  for (;;) {
+    const free = look.kind === "file" && following.canTail ? session.seats.take() : undefined;
+    if (free !== undefined) return free;
+    if (look.kind !== "file") yield* awayNow(progress, look.kind === "missing" ? "missing" : look.reason);
+    let part = 0;
+    if (look.kind === "file" && differs(look, progress)) {
+      part = yield* readPart(following, settled);
+      settled = part === 0;
+    }
+    const seat = following.canTail && part > 0 ? await session.seats.takeFromQuiet() : undefined;
+    if (seat !== undefined) return seat;
+    // What is full may have more behind it.
+    if (part < partBytes) look = await during(signal, session.looks.inTurn(path));
+  }
+}
+
+function differs(look: LogLook & { readonly kind: "file" }, { from, away }: Progress): boolean {
+  if (from.kind === "end" || away !== "" || look.at === undefined) return true;
+  const { device, inode, offset } = from.position;
+  return look.at.device !== device || look.at.inode !== inode || look.at.size !== offset;
+}
+
+/** One look at a file: what comes next of it. Gives how many bytes that were. */
+async function* readPart(following: Following, settled: boolean): AsyncGenerator<FollowEvent, number> {
+  const { session, progress, signal } = following;
+  const variables = { ...variablesOf(following), limit: partBytes, settled: settled ? 1 : "" };
+  const answer = await during(signal, session.control.read([partScript], variables));
+  const cut = answer.indexOf("\n") + 1;
   const reader = new FileReader(progress);
+  yield* reader.take({ from: "stderr", data: answer.subarray(0, cut) });
+  const data = answer.subarray(cut);
+  yield* reader.take({ from: "stdout", data });
+  return data.length;
+}
+
+/** One channel after the other, until the seat is wanted by another log or a channel is of no use. */
+async function* tailOn(following: Following, seat: TailSeat): AsyncGenerator<FollowEvent> {
+  let idleEnds = 0;
+  while (following.canTail && !isAborted(seat.wanted)) {
+    const channel = await openTail(following, seat);
+    if (channel === undefined) return;
+    const reader = new FileReader(following.progress);
+    const got: boolean = yield* readTail(channel, reader, seat);
+    following.signal.throwIfAborted();
+    // A tail that complains about something else than a cut file (no inotify left) would end at once for ever.
+    idleEnds = got ? 0 : idleEnds + 1;
+    following.canTail = !reader.noTail && idleEnds < 2;
+    if (following.progress.away !== "") return;
+  }
+}
+
+/** All that one channel says; whether that was anything. */
+async function* readTail(
+  channel: LongChannel,
+  reader: FileReader,
+  seat: TailSeat,
+): AsyncGenerator<FollowEvent, boolean> {
+  let got = false;
   try {
     for await (const part of channel.parts) {
-      yield* reader.take(part);
-      if (reader.done) return;
+      seat.active();
+      for (const event of reader.take(part)) {
+        got ||= event.kind !== "caught-up";
+        yield event;
+      }
+      if (reader.done) break;
     }
+  } catch (error) {
+    if (!isAborted(seat.wanted)) throw error;
   } finally {
     channel.close();
   }
+  return got;
 }
 
-function variablesOf(session: HostSession, path: string, progress: Progress): Record<string, string | number> {
-  const { from, last } = progress;
+/** Undefined where the server allows no further channel. */
+async function openTail(following: Following, seat: TailSeat): Promise<LongChannel | undefined> {
+  const { session, signal } = following;
+  const script = { parts: [logFile, followScript], variables: variablesOf(following) };
+  try {
+    return await openLongScript(session.transport, session.clock, script, AbortSignal.any([signal, seat.wanted]));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isAborted(seat.wanted)) return undefined;
+    // If it is the link that broke, the next look says so.
+    session.seats.bar();
+    session.logger.debug(`${session.transport.label}: ${following.path} is polled: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+function variablesOf({ session, path, progress: { from, last } }: Following): Record<string, string | number> {
   const start =
     from.kind === "end"
       ? `end ${Math.max(0, Math.floor(from.bytes))}`
       : `position ${digits(from.position.device)} ${digits(from.position.inode)} ${Math.max(0, Math.floor(from.position.offset))}`;
   const whole = from.kind === "position" && last.length === Math.min(checkedBytes, from.position.offset);
-  return {
-    ...session.variables,
-    path,
-    start,
-    check: whole && last.length > 0 ? cksum(last) : "",
-    gnu_tail: session.identity.has.has("gnu-tail") && !progress.poll ? 1 : "",
-  };
+  return { ...session.variables, path, start, check: whole && last.length > 0 ? cksum(last) : "" };
 }
 
 /** Positions may come from a store of old; only numbers are put into the host's arithmetic. */
@@ -88,104 +156,17 @@ function digits(text: string): string {
   return /^\d+$/.test(text) ? text : "0";
 }
 
-/** Turns what one channel says into events. Bytes that come before the host said whose they are wait. */
-class FileReader {
-  readonly #progress: Progress;
-  readonly #decoder = new TextDecoder();
-  #text = "";
-  #early: Uint8Array[] = [];
-  #position: LogPosition | undefined;
-  #finalSize: number | undefined;
-  #modifiedAt = 0;
-  done = false;
-
-  constructor(progress: Progress) {
-    this.#progress = progress;
-  }
-
-  *take(part: LongChannelPart): Generator<FollowEvent> {
-    if (part.from === "stdout") {
-      if (this.#position === undefined) this.#early.push(part.data);
-      else yield* this.#data(part.data);
-    } else {
-      const lines = (this.#text + this.#decoder.decode(part.data, { stream: true })).split("\n");
-      this.#text = lines.pop() ?? "";
-      for (const line of lines) yield* this.#said(line);
-    }
-    if (this.#finalSize !== undefined && (this.#position?.offset ?? 0) >= this.#finalSize) this.done = true;
-  }
-
-  *#data(data: Uint8Array): Generator<FollowEvent> {
-    const position = this.#position;
-    if (position === undefined || data.length === 0) return;
-    yield { kind: "data", offset: position.offset, data };
-    this.#reach({ ...position, offset: position.offset + data.length });
-    const { last } = this.#progress;
-    this.#progress.last = Buffer.concat([last, data]).subarray(-checkedBytes);
-    yield* this.#caughtUp();
-  }
-
-  #reach(position: LogPosition): void {
-    this.#position = position;
-    this.#progress.from = { kind: "position", position };
-  }
-
-  *#caughtUp(): Generator<FollowEvent> {
-    const { catchUpAt } = this.#progress;
-    const offset = this.#position?.offset ?? 0;
-    if (catchUpAt === undefined || offset < catchUpAt) return;
-    this.#progress.catchUpAt = undefined;
-    yield { kind: "caught-up", offset };
-  }
-
-  *#said(line: string): Generator<FollowEvent> {
-    const [, word, rest] = /^@ (\S+) ?(.*)$/.exec(line) ?? [];
-    if (word === "missing" || word === "gone") yield { kind: "missing" };
-    else if (word === "unreadable") yield { kind: "unreadable", reason: rest ?? "" };
-    else if (word === "moved") this.#finalSize = Number(rest);
-    else if (word === "again") this.done = true;
-    else if (word === "opened" && rest !== undefined) yield* this.#opened(rest.split(" "));
-    else if (word === "back" && this.#position !== undefined) {
-      const position = this.#position;
-      yield { kind: "opened", position, size: position.offset, modifiedAt: this.#modifiedAt };
-    }
-  }
-
-  *#opened(words: readonly string[]): Generator<FollowEvent> {
-    const { how, device, inode, offset, size, modified } = openingOf(words);
-    const progress = this.#progress;
-    const position = { device, inode, offset };
-    this.#modifiedAt = modified * 1000;
-    // "first" and "same" are what was asked for, "rest" goes on in a file that was rotated away or copied.
-    const restarted = how === "cut" || how === "replaced" || how === "between";
-    if (restarted) {
-      progress.last = new Uint8Array();
-      yield { kind: "restarted", position, lost: 0 };
-    } else if (!progress.begun) {
-      yield { kind: "opened", position, size, modifiedAt: this.#modifiedAt };
-    }
-    // What was there when following began may be the rest of a rotated file first, then the new one.
-    if (restarted || !progress.begun || progress.catchUpAt !== undefined) {
-      progress.catchUpAt = how === "rest" || how === "between" ? Number.POSITIVE_INFINITY : size;
-    }
-    progress.begun = true;
-    this.#reach(position);
-    const early = this.#early;
-    this.#early = [];
-    for (const data of early) yield* this.#data(data);
-    yield* this.#caughtUp();
-  }
-}
-
-/** `opened HOW DEVICE INODE OFFSET SIZE MODIFIED`, as follow.sh tells it. */
-function openingOf([how = "", device = "", inode = "", ...numbers]: readonly string[]): {
-  readonly how: string;
-  readonly device: string;
-  readonly inode: string;
-  readonly offset: number;
-  readonly size: number;
-  readonly modified: number;
-} {
-  const [offset = 0, size = 0, modified = 0] = numbers.map(Number);
-  return { how, device, inode, offset, size, modified };
+/** The result of something that is not ended by the signal, unless it comes first. */
+function during<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  return new Promise<T>((resolve, reject) => {
+    const stop = (): void => {
+      reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
+    };
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { signal: over.signal });
+    work.then(resolve, reject);
+  }).finally(() => {
+    over.abort();
+  });
 }

@@ -1,7 +1,6 @@
 import type { GpuReport, GpuSample } from "../core/ports";
 import gpuScript from "../host/gpus.sh";
 import type { HostSession } from "./hostSession";
-import { openLongScript } from "./longChannel";
 import { lines } from "./scriptChannel";
 
 /** Names as `nvidia-smi --help-query-gpu` lists them; one that the driver does not know fails the whole query. */
@@ -24,12 +23,14 @@ export async function* watchGpus(
   const interval = Math.max(200, Math.round(everySeconds * 1000));
   const [fields_1, fields_2, fields_3] = fieldLists;
   for (;;) {
-    const script = { parts: [gpuScript], variables: { ...session.variables, interval, fields_1, fields_2, fields_3 } };
-    const channel = await openLongScript(session.transport, session.clock, script, signal);
+    const variables = { ...session.variables, interval, fields_1, fields_2, fields_3 };
+    const over = new AbortController();
+    const until = AbortSignal.any([signal, over.signal]);
     try {
-      yield* reports(session, channel.parts, signal);
+      yield* reports(session, session.control.stream([gpuScript], variables, until), until);
     } finally {
-      channel.close();
+      // Whoever stops reading does so while a line is waited for.
+      over.abort();
     }
     // A driver that was updated or a GPU that fell off the bus: another look later.
     await session.clock.sleep(againMs, signal);
@@ -38,12 +39,12 @@ export async function* watchGpus(
 
 async function* reports(
   session: HostSession,
-  parts: AsyncIterable<{ readonly data: Uint8Array }>,
+  output: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<GpuReport> {
   const rounds = new GpuRounds();
   const hostNow = (): number => session.clock.now() + session.identity.clockOffsetMs;
-  const source = lines(bytesOf(parts))[Symbol.asyncIterator]();
+  const source = lines(output)[Symbol.asyncIterator]();
   let next = source.next();
   for (;;) {
     // While a round is open and its size unknown, silence ends it.
@@ -59,10 +60,6 @@ async function* reports(
       next = source.next();
     }
   }
-}
-
-async function* bytesOf(parts: AsyncIterable<{ readonly data: Uint8Array }>): AsyncGenerator<Uint8Array> {
-  for await (const { data } of parts) yield data;
 }
 
 /** Puts the lines of gpus.sh together to rounds: all GPUs of one moment. */

@@ -6,7 +6,7 @@ import readScript from "../host/readPart.sh";
 import toolsScript from "../host/tools.sh";
 import type { HostSession } from "./hostSession";
 import { pathPrefix } from "./launchRun";
-import { quoted, runRaw, runScript } from "./scriptChannel";
+import { quoted } from "./scriptChannel";
 
 /** See `HostOps.read`. */
 export async function readPart(
@@ -16,7 +16,7 @@ export async function readPart(
   length: number,
 ): Promise<Uint8Array> {
   const variables = { ...session.variables, path, offset: whole(offset), length: whole(length) };
-  const answer = await runRaw(session.transport, [readScript], variables);
+  const answer = await session.control.read([readScript], variables);
   const cut = answer.indexOf("\n");
   const head = answer.subarray(0, cut).toString("utf8");
   if (head.startsWith("@ refused ")) throw new ExpectedError(`${path}: ${head.slice("@ refused ".length)}`);
@@ -39,7 +39,7 @@ export async function checkOutputs(
     pattern_count: check.files.length,
     ...Object.fromEntries(check.files.map((pattern, index) => [`pattern_${index}`, pattern])),
   };
-  const answer = await runScript(session.transport, [outputsScript], variables);
+  const answer = await session.control.ask([outputsScript], variables);
   const missing: string[] = [];
   let bytes = 0;
   let files = 0;
@@ -85,7 +85,7 @@ export async function findTools(
     setup_count: definition.setup.length,
     ...Object.fromEntries(definition.setup.map((line, index) => [`setup_${index}`, line])),
   };
-  return toolsOf(await runScript(session.transport, [toolsScript], variables));
+  return toolsOf(await session.control.ask([toolsScript], variables));
 }
 
 function toolsOf(answer: readonly string[]): ToolCandidate[] {
@@ -116,7 +116,7 @@ function plain(text: string): string {
 
 /** See `HostOps.logWriter`. */
 export async function logWriter(session: HostSession, path: string): Promise<LogWriter> {
-  const [answer = ""] = await runScript(session.transport, [logWriterScript], { ...session.variables, path });
+  const [answer = ""] = await session.control.ask([logWriterScript], { ...session.variables, path });
   const [, pid] = /^@ open (\d+)$/.exec(answer) ?? [];
   if (pid !== undefined) return { open: true, pid: Number(pid) };
   return answer === "@ closed" ? { open: false } : {};

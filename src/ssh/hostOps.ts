@@ -24,9 +24,22 @@ import { checkOutputs, findTools, logWriter, readPart } from "./hostFiles";
 import { watchGpus } from "./gpus";
 import type { HostSession } from "./hostSession";
 import { launchRun } from "./launchRun";
-import { openLongScript } from "./longChannel";
+import { Control } from "./control";
+import { LogLooks } from "./logLooks";
 import { hostFolder, isName, nameFolder, RecordReader } from "./records";
-import { lines, runScript } from "./scriptChannel";
+import { lines } from "./scriptChannel";
+import { TailSeats } from "./tailSeats";
+
+/** After so long without a sign of life from us the host ends what we run there, seconds. */
+const silenceSeconds = 90;
+
+/** What a host needs of its surroundings. */
+interface Surroundings {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Instead of 90; for tests. */
+  readonly silenceSeconds?: number;
+}
 
 /**
  * Everything the product does on a host, by the scripts of src/host over any transport. Owns the transport.
@@ -35,14 +48,20 @@ import { lines, runScript } from "./scriptChannel";
 export async function openHost(
   transport: Transport,
   definition: HostDefinition,
-  clock: Clock,
-  logger: Logger,
+  surroundings: Surroundings,
 ): Promise<HostOps> {
-  const sentAt = clock.now();
+  const { clock, logger } = surroundings;
+  const silence = surroundings.silenceSeconds ?? silenceSeconds;
+  const control = new Control({ transport, clock, silenceSeconds: silence });
   let answer: readonly string[];
+  let sentAt: number;
   try {
-    answer = await runScript(transport, [probeScript], { state_dir: definition.stateDir });
+    // Start-up files may take seconds, which would be taken for a difference of clocks.
+    await control.ask(["finish"], {});
+    sentAt = clock.now();
+    answer = await control.ask([probeScript], { state_dir: definition.stateDir });
   } catch (error) {
+    control.dispose();
     if (isConnectError(error)) throw error;
     throw new ConnectError("no-shell", `${transport.label}: ${messageOf(error)}`, { cause: error });
   }
@@ -58,8 +77,16 @@ export async function openHost(
     );
   if (facts.has("unwritable"))
     logger.warn(`${transport.label}: the state folder ${root} cannot be written; nothing can be launched.`);
-  const variables = { root, host: hostFolder(identity), boot: identity.bootId, uid: identity.uid };
-  return opsOf({ transport, definition, clock, logger, identity, variables });
+  const variables = {
+    root,
+    host: hostFolder(identity),
+    boot: identity.bootId,
+    uid: identity.uid,
+    silence_limit: silence,
+  };
+  const looks = new LogLooks(control, clock);
+  const seats = new TailSeats(clock);
+  return opsOf({ transport, definition, clock, logger, identity, control, looks, seats, variables });
 }
 
 /** Answers as `@ word text`; of `has` all are kept, a line each. */
@@ -103,6 +130,7 @@ function opsOf(session: HostSession): HostOps {
     findTools: (names, cwd): Promise<readonly ToolCandidate[]> => findTools(session, names, cwd),
     logWriter: (path): Promise<LogWriter> => logWriter(session, path),
     dispose: () => {
+      session.control.dispose();
       transport.dispose();
     },
   };
@@ -116,7 +144,7 @@ function sessionFolder(name: string): string {
 async function records(session: HostSession, name: string): Promise<readonly RunRecord[]> {
   const variables = { ...session.variables, session: sessionFolder(name) };
   const reader = new RecordReader(session.identity, session.logger);
-  for (const line of await runScript(session.transport, [recordList, recordsOnce], variables)) reader.line(line);
+  for (const line of await session.control.ask([recordList, recordsOnce], variables)) reader.line(line);
   return reader.take();
 }
 
@@ -125,28 +153,13 @@ async function* watchRecords(
   name: string,
   signal: AbortSignal,
 ): AsyncGenerator<readonly RunRecord[]> {
-  const script = {
-    parts: [recordList, watchScript],
-    variables: { ...session.variables, session: sessionFolder(name) },
-  };
-  const channel = await openLongScript(session.transport, session.clock, script, signal);
+  const variables = { ...session.variables, session: sessionFolder(name) };
   const reader = new RecordReader(session.identity, session.logger);
-  try {
-    for await (const line of lines(outputOf(channel.parts))) {
-      if (line !== "@ done") reader.line(line);
-      else yield reader.take();
-    }
-  } finally {
-    channel.close();
+  for await (const line of lines(session.control.stream([recordList, watchScript], variables, signal))) {
+    if (line !== "@ done") reader.line(line);
+    else yield reader.take();
   }
-  signal.throwIfAborted();
   throw new Error(`The watch of ${name} on ${session.transport.label} ended: the link broke.`);
-}
-
-async function* outputOf(
-  parts: AsyncIterable<{ readonly from: "stdout" | "stderr"; readonly data: Uint8Array }>,
-): AsyncGenerator<Uint8Array> {
-  for await (const part of parts) if (part.from === "stdout") yield part.data;
 }
 
 async function stopRun(
@@ -155,7 +168,7 @@ async function stopRun(
   request: StopRequest,
 ): Promise<StopOutcome> {
   if (!isName(target.run)) return { kind: "refused", reason: `"${target.run}" cannot be the name of a run.` };
-  const answer = await runScript(session.transport, [stopScript], {
+  const answer = await session.control.ask([stopScript], {
     ...session.variables,
     session: sessionFolder(target.name),
     run: target.run,

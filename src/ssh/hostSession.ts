@@ -1,6 +1,9 @@
 import type { Clock, HostIdentity, Logger, Transport } from "../core/ports";
 import type { HostDefinition } from "../core/session/definition";
+import type { Control } from "./control";
+import type { LogLooks } from "./logLooks";
 import type { ScriptVariables } from "./scriptChannel";
+import type { TailSeats } from "./tailSeats";
 
 /** What everything that is done on one connected host needs. */
 export interface HostSession {
@@ -9,6 +12,9 @@ export interface HostSession {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly identity: HostIdentity;
-  /** `root`, `host`, `boot` and `uid`, which all scripts use. */
+  readonly control: Control;
+  readonly seats: TailSeats;
+  readonly looks: LogLooks;
+  /** `root`, `host`, `boot`, `uid` and `silence_limit`, which all scripts use. */
   readonly variables: ScriptVariables;
 }

@@ -6,7 +6,7 @@ import launchScript from "../host/launch.sh";
 import wrapperScript from "../host/wrapper.sh";
 import jobScript from "../host/job.sh";
 import recordList from "../host/recordList.sh";
-import { compact, quoted, runScript, type ScriptVariables } from "./scriptChannel";
+import { compact, quoted, type ScriptVariables } from "./scriptChannel";
 import { isName, nameFolder, RecordReader } from "./records";
 import type { HostSession } from "./hostSession";
 
@@ -44,7 +44,7 @@ export async function launchRun(session: HostSession, request: LaunchRequest): P
     setup_count: definition.setup.length,
     ...Object.fromEntries(definition.setup.map((line, index) => [`setup_${index}`, line])),
   };
-  return outcomeOf(await runScript(session.transport, [recordList, launchScript], variables), session);
+  return outcomeOf(await session.control.launch([recordList, launchScript], variables), session);
 }
 
 function outcomeOf(answer: readonly string[], session: HostSession): LaunchOutcome {

@@ -13,9 +13,13 @@ export interface LongChannelPart {
 }
 
 /** A script that goes on until it is aborted. */
-interface LongChannel {
+export interface LongChannel {
+  /** The word that marks what the script says of itself. */
+  readonly nonce: string;
   /** Ends when the script ended; throws when the host was silent for 90 s, and the signal's reason when aborted. */
   readonly parts: AsyncIterable<LongChannelPart>;
+  /** To the script's standard input. Rejects when the channel is closed. */
+  write(data: string | Uint8Array): Promise<void>;
   close(): void;
 }
 
@@ -30,7 +34,7 @@ export async function openLongScript(
   signal: AbortSignal,
 ): Promise<LongChannel> {
   signal.throwIfAborted();
-  const { channel, stdout, stderr } = await openScript(transport, script.parts, script.variables, signal);
+  const { channel, nonce, stdout, stderr } = await openScript(transport, script.parts, script.variables, signal);
   const over = new AbortController();
   const queue = new Handover<LongChannelPart>();
   let heardAt = clock.now();
@@ -64,15 +68,22 @@ export async function openLongScript(
   beat().catch((error: unknown) => {
     if (!over.signal.aborted) finish(new Error(`The channel to the host broke: ${messageOf(error)}`, { cause: error }));
   });
-  Promise.all([pump("stdout", stdout), pump("stderr", stderr)]).then(
-    () => {
-      finish();
-    },
-    (error: unknown) => {
-      finish(error);
-    },
-  );
-  return { parts: queue, close: finish };
+  const pumps = [pump("stdout", stdout), pump("stderr", stderr)];
+  for (const one of pumps) {
+    one.catch((error: unknown) => {
+      if (!saysNothing(error)) finish(error);
+    });
+  }
+  void Promise.allSettled(pumps).then((results) => {
+    const failed = results.find((result) => result.status === "rejected");
+    finish(failed?.reason);
+  });
+  return { nonce, parts: queue, write: (data) => channel.write(data), close: finish };
+}
+
+/** Where no shell ran, either output may hold the words that say why. */
+function saysNothing(error: unknown): boolean {
+  return messageOf(error).endsWith("did not run our script.");
 }
 
 /** Values from several writers to one reader; a writer goes on when its value was taken. */

@@ -109,8 +109,15 @@ function recordOf(
     log: { path: log, start },
     ...(end === undefined ? {} : { end }),
     ...(stopped === undefined ? {} : { stopRequestedBy: stopped }),
+    ...setupOf(text("setup-failed")),
     liveness: livenessOf(end !== undefined, seen, process, identity),
   };
+}
+
+/** `CODE LINE`, as job.sh writes it. */
+function setupOf(text: string): Pick<RunRecord, "setupFailed"> {
+  const [, setupFailed] = /^\d+ (.+)$/s.exec(text) ?? [];
+  return setupFailed === undefined ? {} : { setupFailed };
 }
 
 function livenessOf(

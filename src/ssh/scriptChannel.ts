@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Channel, Transport } from "../core/ports";
-import { ExpectedError, isExpected, messageOf } from "../core/errors";
+import { ExpectedError } from "../core/errors";
 import prelude from "../host/prelude.sh";
 
 /** What a script gets: each becomes a shell variable of that name. Text with a NUL cannot be passed on and is refused. */
@@ -17,6 +17,11 @@ const bootstrap = `exec sh -c 'IFS= read -r n; eval "$(dd bs=1 count="$n" 2>/dev
 export function quoted(text: string): string {
   if (text.includes("\0")) throw new ExpectedError("A text with a NUL character cannot be passed to the host.");
   return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A line of shell for each variable. */
+export function assignmentsOf(variables: ScriptVariables): string[] {
+  return Object.entries<string | number>(variables).map(([name, value]) => `${name}=${quoted(`${value}`)}`);
 }
 
 /** The script without its comments and blank lines: `dd bs=1` costs the host a system call a byte. */
@@ -44,18 +49,17 @@ export async function openScript(
   signal?: AbortSignal,
 ): Promise<ScriptChannel> {
   const nonce = randomBytes(12).toString("hex");
-  const assignments = Object.entries<string | number>({ ...variables, nonce }).map(
-    ([name, value]) => `${name}=${quoted(`${value}`)}`,
-  );
-  const text = [compact(prelude), ...assignments, ...parts.map(compact)].join("\n");
+  const text = [compact(prelude), ...assignmentsOf({ ...variables, nonce }), ...parts.map(compact)].join("\n");
   const bytes = Buffer.from(text, "utf8");
   const channel = await transport.open(bootstrap, signal);
   const mark = Buffer.from(`\n${nonce} begin\n`);
   try {
     await channel.write(Buffer.concat([Buffer.from(`${bytes.length}\n`), bytes]));
   } catch (error) {
+    // What takes no input has said why, mostly; else its refusal has to do.
+    const said = await wordsOf(channel.stdout);
     channel.close();
-    throw error;
+    throw said === "" ? error : noShell(said);
   }
   return { channel, nonce, stdout: afterMark(channel.stdout, mark), stderr: afterMark(channel.stderr, mark) };
 }
@@ -81,22 +85,23 @@ async function* afterMark(source: AsyncIterable<Uint8Array>, mark: Buffer): Asyn
       throw new ExpectedError("The host prints without end where a shell should answer.");
     }
   }
-  if (before !== undefined) {
-    const said = before.toString("utf8").trim().slice(-300);
-    throw new ExpectedError(`The host's shell did not run our script${said === "" ? "." : `; it says: ${said}`}`);
-  }
+  if (before !== undefined) throw noShell(before.toString("utf8").trim());
 }
 
-/** All bytes of a stream, at most `limit`. */
-async function collect(source: AsyncIterable<Uint8Array>, limit: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+function noShell(said: string): ExpectedError {
+  return new ExpectedError(
+    `The host's shell did not run our script${said === "" ? "." : `; it says: ${said.slice(-300)}`}`,
+  );
+}
+
+/** The little that a program prints which reads nothing and ends. */
+async function wordsOf(source: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = "";
   for await (const chunk of source) {
-    size += chunk.length;
-    if (size > limit) throw new ExpectedError(`The host's answer is larger than ${limit} bytes.`);
-    chunks.push(chunk);
+    text += Buffer.from(chunk).toString("utf8");
+    if (text.length > maxNoise) break;
   }
-  return Buffer.concat(chunks);
+  return text.trim();
 }
 
 /** The lines of a byte stream, without their line feeds; a last line that is not ended is given too. */
@@ -109,61 +114,4 @@ export async function* lines(source: AsyncIterable<Uint8Array>): AsyncGenerator<
     yield* found;
   }
   if (rest !== "") yield rest;
-}
-
-const maxAnswer = 64 << 20;
-
-/**
- * Runs a script that answers and ends; its lines, without the end mark.
- * @throws ExpectedError when it did not come to its end; what the transport throws
- */
-export async function runScript(
-  transport: Transport,
-  parts: readonly string[],
-  variables: ScriptVariables,
-  signal?: AbortSignal,
-): Promise<readonly string[]> {
-  const answer = (await runRaw(transport, parts, variables, signal)).toString("utf8");
-  return answer === "" ? [] : answer.replace(/\n$/, "").split("\n");
-}
-
-/** As `runScript`, as bytes. */
-export async function runRaw(
-  transport: Transport,
-  parts: readonly string[],
-  variables: ScriptVariables,
-  signal?: AbortSignal,
-): Promise<Buffer> {
-  const script = await openScript(transport, parts, variables, signal);
-  const abort = (): void => {
-    script.channel.close();
-  };
-  signal?.addEventListener("abort", abort, { once: true });
-  try {
-    const [answered, complained] = await Promise.allSettled([
-      collect(script.stdout, maxAnswer),
-      collect(script.stderr, maxNoise),
-    ]);
-    signal?.throwIfAborted();
-    // Where no shell ran, either output may hold the words that say why.
-    if (answered.status === "rejected") throw clearest(answered.reason, complained);
-    const answer = answered.value;
-    const errors = complained.status === "fulfilled" ? complained.value : Buffer.alloc(0);
-    const mark = Buffer.from(`@ end ${script.nonce}\n`);
-    if (answer.length < mark.length || !answer.subarray(-mark.length).equals(mark)) {
-      const said = errors.toString("utf8").trim().slice(-300);
-      throw new ExpectedError(
-        `The link broke, or the script was stopped on the host, before it had answered${said === "" ? "." : `: ${said}`}`,
-      );
-    }
-    return answer.subarray(0, -mark.length);
-  } finally {
-    signal?.removeEventListener("abort", abort);
-    script.channel.close();
-  }
-}
-
-function clearest(reason: unknown, other: PromiseSettledResult<unknown>): unknown {
-  const second: unknown = other.status === "rejected" ? other.reason : undefined;
-  return messageOf(reason).endsWith("script.") && isExpected(second) ? second : reason;
 }

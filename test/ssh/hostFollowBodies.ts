@@ -19,7 +19,7 @@ import type { FollowEvent, FollowFrom } from "../../src/core/ports";
 import { makeTestHost, processesWith, shadow, until, type MakeTransport, type TestHost } from "./hostHarness";
 
 /** Collects what a follow says. */
-export class Follower {
+class Follower {
   readonly events: FollowEvent[] = [];
   text = "";
   readonly over = new AbortController();
@@ -63,6 +63,7 @@ export function followBehaviour(name: string, shell: string, makeTransport: Make
       host = await makeTestHost(shell, makeTransport);
       if (tail === undefined) return;
       shadow(host, "tail", tail);
+      host.ops.dispose();
       host = { ...host, ops: await host.connect() };
       assert.ok(!host.ops.identity.has.has("gnu-tail"));
     });
@@ -257,10 +258,21 @@ export function followBehaviour(name: string, shell: string, makeTransport: Make
       await assert.rejects(host.ops.read(host.work, 0, 1), /not a regular file/);
     });
 
-    it("leaves no process behind a closed channel", async () => {
+    it("leaves no process behind a closed channel, and none at all behind a connection", async () => {
       await Promise.all(followers.map((follower) => follower.stop()));
+      const tails = (): number[] =>
+        processesWith(`HOME=${host.home}`).filter((pid) => commandOf(pid).startsWith("tail\0"));
+      await until("no tail", () => tails().length === 0);
+      host.ops.dispose();
       await until("no process", () => processesWith(`HOME=${host.home}`).length === 0);
-      assert.ok(readFileSync("/proc/self/stat").length > 0);
     });
   });
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return "";
+  }
 }

@@ -70,7 +70,7 @@ export async function makeTestHost(
   };
   const open: HostOps[] = [];
   const connect = async (more: Partial<HostDefinition> = {}): Promise<HostOps> => {
-    const ops = await openHost(makeTransport({ home, bin }), { ...definition, ...more }, realClock, logger);
+    const ops = await openHost(makeTransport({ home, bin }), { ...definition, ...more }, { clock: realClock, logger });
     open.push(ops);
     return ops;
   };

@@ -29,7 +29,7 @@ describe("this machine as a host", () => {
     const transport = createLocalTransport(() => false);
     await assert.rejects(transport.open("true"), (error) => isConnectError(error) && error.reason === "untrusted");
     await assert.rejects(
-      openHost(transport, definition, realClock, quiet),
+      openHost(transport, definition, { clock: realClock, logger: quiet }),
       (error) => isConnectError(error) && error.reason === "untrusted",
     );
   });

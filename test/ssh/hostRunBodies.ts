@@ -162,6 +162,7 @@ export function runBehaviour(name: string, shell: string, makeTransport: MakeTra
         launched(await failing.launch(host.request({ stage: stage(), command: "touch never" }))),
       );
       assert.deepEqual(failed.end?.exit, { kind: "code", code: 127 });
+      assert.equal(failed.setupFailed, "module load cuda/13.1");
       assert.match(logOf(failed), /setup line failed with exit code 127: module load cuda\/13.1/);
     });
 

@@ -100,11 +100,18 @@ function judgeEnd(
     // The record of the end may be here before the last words of the log, which know the cause.
     const patience = member.log?.state === "following" ? lastWordsMs : unreadLogMs;
     if (around.now - (member.endSeenAt ?? 0) < patience) return { kind: "running" };
-    return { kind: "failed", ...exitMeaning(exit) };
+    return { kind: "failed", ...(run.setupFailed === undefined ? exitMeaning(exit) : setupMeaning(run.setupFailed)) };
   }
   if (around.stage?.doneWhen) return judgeOutputs(member.outputs, failure);
   // A success line never cancels a failure, and neither does exit 0 of a script that went on after one.
   return failure ? failedBy(failure) : { kind: "finished-unchecked" };
+}
+
+function setupMeaning(line: string): { readonly cause: string; readonly remedy: string } {
+  return {
+    cause: `the setup line \`${line}\` failed`,
+    remedy: "Mend `setup` of the host in the session file, then start it again.",
+  };
 }
 
 function judgeOutputs(outputs: OutputReport | undefined, failure: FailureReading | undefined): SeenState {

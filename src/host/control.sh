@@ -1,0 +1,149 @@
+# shellcheck shell=sh disable=SC2015,SC2034,SC2154,SC2317
+# The one shell that a connection keeps: start-up files are paid for once. In: nonce, silence_limit. It reads lines: "ask ID
+# BYTES", "stream ID BYTES" and "launch ID BYTES", each followed by so many bytes of script; "stop ID"; an empty line as
+# a sign of life. Requests run beside each other; one of them at a time prints, by a token in a pipe of our own.
+# Standard output: "NONCE ID" opens what a request prints, "NONCE more" closes it, "NONCE ID over" ends the request,
+# "NONCE beat" answers a sign of life; each between line feeds.
+take() { until read -r token <&5; do :; done; }
+give() { printf '\n' >&5; }
+# Whoever holds the token must give it back, so it is not ended meanwhile.
+hold() {
+  trap 'stopping=1' TERM
+  take
+  printf '\n%s %s\n' "$nonce" "$id"
+}
+release() {
+  printf '\n%s more\n' "$nonce"
+  give
+  trap job_ends TERM
+  [ -z "$stopping" ] || job_ends
+}
+over() {
+  take
+  printf '\n%s %s over\n' "$nonce" "$id"
+  give
+}
+job_begins() {
+  stopping='' child='' ticker=''
+  trap job_ends TERM
+}
+job_ends() {
+  trap '' TERM
+  trap - EXIT
+  end_children
+  exit 0
+}
+# The last line of what a script says goes out with it.
+finish_stream() {
+  printf '@ end %s\n' "$nonce"
+  release
+  trap - EXIT
+  over
+  exit 0
+}
+# A script that answers: its output is kept until it is complete.
+run_ask() {
+  exec </dev/null
+  job_begins
+  trap over EXIT
+  finish() {
+    printf '@ end %s\n' "$nonce"
+    exit 0
+  }
+  answer=$(eval "$text")
+  hold
+  printf '%s\n' "$answer"
+  release
+  exit 0
+}
+# A script that prints bytes, or goes on: it calls hold and release itself.
+run_stream() {
+  job_begins
+  trap over EXIT
+  finish() { finish_stream; }
+  eval "$text"
+  exit 0
+}
+# A shell makes what it starts with & ignore INT and QUIT for ever, so the launch runs in the foreground; it lets go by
+# itself (see launch.sh).
+run_launch() (
+  exec </dev/null
+  job_begins
+  trap over EXIT
+  finish() { finish_stream; }
+  eval "$text"
+  exit 0
+)
+
+our_child() { stat_of "$1" && [ "$parent" = "$main" ] && [ "$state" != Z ]; }
+note_job() {
+  jobs="$jobs$id:$! "
+  [ "${#jobs}" -gt 2000 ] || return
+  kept=
+  for one in $jobs; do
+    if our_child "${one#*:}"; then kept="$kept$one "; else wait "${one#*:}"; fi
+  done
+  jobs=$kept
+}
+end_job() {
+  for one in $jobs; do
+    case $one in
+      "$1":*) our_child "${one#*:}" && kill -TERM "${one#*:}" ;;
+    esac
+  done
+}
+end_all() {
+  trap '' TERM HUP
+  for one in $jobs; do
+    our_child "${one#*:}" && kill -TERM "${one#*:}"
+  done
+  [ -z "$dog" ] || kill "$dog"
+  exit 0
+}
+# Ends all after a silence: a link that is half open leaves nothing behind.
+watchdog() {
+  if [ -n "$dog" ]; then
+    kill "$dog"
+    wait "$dog"
+  fi
+  (
+    trap 'kill "$asleep"; exit 0' TERM
+    sleep "$silence_limit" &
+    asleep=$!
+    wait "$asleep"
+    kill -TERM "$main"
+  ) </dev/null >/dev/null &
+  dog=$!
+}
+main() {
+  exec 5<>/proc/self/fd/0 <&3 3<&-
+  read -r main rest </proc/self/stat
+  jobs='' dog=''
+  give
+  trap end_all TERM HUP
+  watchdog
+  while read -r word id bytes; do
+    case $word in
+      '')
+        watchdog
+        take
+        printf '\n%s beat\n' "$nonce"
+        give
+        ;;
+      stop) end_job "$id" ;;
+      ask | stream | launch)
+        text=$(dd bs=1 count="$bytes")
+        case $word in
+          ask) run_ask & ;;
+          stream) : | run_stream & ;;
+          launch) run_launch ;;
+        esac
+        [ "$word" = launch ] || note_job
+        ;;
+    esac
+  done
+  end_all
+}
+begin
+exec 3<&0 2>/dev/null
+: | main
