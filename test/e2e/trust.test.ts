@@ -102,7 +102,8 @@ test(
 );
 
 async function restricted(editor: ServedEditor): Promise<void> {
-  await editor.trust(false);
+  await asked(editor, /trust the authors/);
+  await answer(editor, "No, I don't trust the authors");
   await editor.openView("ML Session");
   await says(editor, "mark", /unknown|not started/);
   for (const host of ["here", "far", "odd"]) assert.equal(await said(editor, "Stages", host), "not connected");

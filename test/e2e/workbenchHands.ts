@@ -21,7 +21,7 @@ export async function asked(editor: ServedEditor, words: RegExp): Promise<string
       return text !== undefined && words.test(text) && text;
     },
     `a dialog with ${words.source}`,
-    60_000,
+    180_000,
   );
 }
 
