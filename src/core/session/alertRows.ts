@@ -100,7 +100,7 @@ export function notices(sessions: Iterable<Session>, told: ReadonlySet<string>):
     return {
       keys: group.map(({ key }) => key),
       message: plainMessage(
-        `${shortList(names)} failed${onHost(session, alert)}: ${cause.replace(/\.$/, "")}. ${adviceText(alert.remedy)}`,
+        `${shortList(names)} failed${onHost(session, alert)}: ${adviceText(cause).replace(/\.$/, "")}. ${adviceText(alert.remedy)}`,
       ).slice(0, 600),
       node: alertNode(session, alert),
       launchable: session.stages.get(alert.stage)?.definition.command !== undefined,
