@@ -1,6 +1,6 @@
 // The demo without a person: the real editor and the real extension, driven as a person would, in both modes.
 // Prints one JSON line a stage and GPU as the product sees them at the end; steps go to stderr. Started by demo.mjs.
-import { mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServedEditor, withEditor } from "../test/rig/servedEditor";
@@ -122,6 +122,12 @@ async function pictures(demo: Demo): Promise<string> {
   // A picture needs a few more points, and two samples of everything.
   await editor.waitFor(() => (newestOf(demo, "inference")?.done ?? 0) > 600, "something to see in the charts", 120_000);
   await inBothThemes(demo, "charts", () => page.waitForTimeout(1500));
+  if (process.argv.includes("--pictures")) {
+    await mkdir("docs/images", { recursive: true });
+    for (const theme of ["dark", "light"]) {
+      await copyFile(`out/demo/${demo.mode}/log-${theme}.png`, `docs/images/demo-${theme}.png`);
+    }
+  }
   return `out/demo/${demo.mode}`;
 }
 
