@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
-import { estimate } from "../../src/core/session/estimate";
+import { estimate, type ProgressRow } from "../../src/core/session/estimate";
 
 const steady = (rows: number, rate: number, total: number) =>
   Array.from({ length: rows }, (_, i) => ({ t: i * 10, done: i * 10 * rate, total }));
@@ -65,4 +66,178 @@ test("whatever the rows, the answer is null or a finite range around a finite fi
     }),
     { numRuns: 500 },
   );
+});
+
+// -- What holds for every run
+
+const irregular = fc.array(
+  fc.record({ gap: fc.integer({ min: 1, max: 600 }), work: fc.integer({ min: 0, max: 50 }) }),
+  {
+    minLength: 4,
+    maxLength: 120,
+  },
+);
+
+function rowsFrom(steps: readonly { readonly gap: number; readonly work: number }[], total: number): ProgressRow[] {
+  let t = 0;
+  let done = 0;
+  return steps.map(({ gap, work }) => ({ t: (t += gap), done: (done += work), total }));
+}
+
+function close(a: number, b: number): boolean {
+  return Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b));
+}
+
+test("a clock that runs twice as slow doubles the time left", () => {
+  fc.assert(
+    fc.property(irregular, fc.constantFrom(0.5, 2, 64), fc.nat(500), (steps, k, age) => {
+      const rows = rowsFrom(steps, 10_000);
+      const now = (rows[rows.length - 1]?.t ?? 0) + age;
+      const plain = estimate(rows, now);
+      const scaled = estimate(
+        rows.map((row) => ({ ...row, t: row.t * k })),
+        now * k,
+      );
+      assert.equal(plain === null, scaled === null);
+      if (plain && scaled)
+        for (const key of ["eta", "lo", "hi"] as const) assert.ok(close(plain[key] * k, scaled[key]));
+    }),
+  );
+});
+
+test("the zero of the clock does not matter", () => {
+  fc.assert(
+    fc.property(irregular, fc.constantFrom(-4096, 1_048_576, 1_767_225_600), fc.nat(500), (steps, zero, age) => {
+      const rows = rowsFrom(steps, 10_000);
+      const now = (rows[rows.length - 1]?.t ?? 0) + age;
+      const plain = estimate(rows, now);
+      const moved = estimate(
+        rows.map((row) => ({ ...row, t: row.t + zero })),
+        now + zero,
+      );
+      assert.equal(plain === null, moved === null);
+      if (plain && moved) for (const key of ["eta", "lo", "hi"] as const) assert.ok(close(plain[key], moved[key]));
+    }),
+  );
+});
+
+test("a larger unit of work does not matter", () => {
+  const rows = rowsFrom(
+    Array.from({ length: 80 }, (_, i) => ({ gap: 5 + (i % 7), work: 3 + (i % 4) })),
+    900,
+  );
+  const bytes = rows.map((row) => ({ t: row.t, done: row.done * 2 ** 30, total: row.total * 2 ** 30 }));
+  const [plain, scaled] = [estimate(rows, 700), estimate(bytes, 700)];
+  assert.ok(plain && scaled && close(plain.eta, scaled.eta) && close(plain.hi, scaled.hi));
+});
+
+// -- Kinds of runs
+
+test("work goes on between two lines of a steady run, and a silence beyond that moves the finish", () => {
+  const rows = steady(50, 2, 10_000);
+  const at = (now: number) => estimate(rows, now)?.eta ?? Number.NaN;
+  assert.ok(Math.abs(at(490) - at(495) - 5) < 0.1);
+  assert.ok(at(495) > at(499));
+  assert.equal(at(700), at(900));
+});
+
+test("a single pause is not extrapolated", () => {
+  const rows = steady(100, 1, 2000).map((row) => (row.t > 500 ? { ...row, t: row.t + 400 } : row));
+  const found = estimate(rows, 1390);
+  assert.ok(found && Math.abs(found.eta - 1010) < 50, JSON.stringify(found));
+});
+
+test("batches that land together are counted by the time of a batch", () => {
+  const rows = Array.from({ length: 20 }, (_, i) => ({ t: i * 55, done: i * 256, total: 51_200 }));
+  const found = estimate(rows, 19 * 55 + 30);
+  assert.ok(found && Math.abs(found.eta - (181 * 55 - 30)) < 60, JSON.stringify(found));
+});
+
+test("a rate that halves for good is followed once it is clear", () => {
+  const before = Array.from({ length: 60 }, (_, i) => ({ t: i * 10, done: i * 20, total: 4000 }));
+  const after = Array.from({ length: 40 }, (_, i) => ({ t: 600 + i * 10, done: 1190 + i * 10, total: 4000 }));
+  const found = estimate([...before, ...after], 990);
+  const truth = 4000 - 1580;
+  assert.ok(found && Math.abs(found.eta - truth) / truth < 0.1, JSON.stringify(found));
+});
+
+test("the last items of a long tail are believed when they come slowly one after the other", () => {
+  const body = Array.from({ length: 99 }, (_, i) => ({ t: i * 10, done: i * 10, total: 1000 }));
+  const tail = [1, 2, 3, 4].map((i) => ({ t: 980 + i * 60, done: 980 + i * 3, total: 1000 }));
+  const found = estimate([...body, ...tail], 1220);
+  assert.ok(found && Math.abs(found.eta - 160) < 40, JSON.stringify(found));
+});
+
+test("a restart from a checkpoint keeps the rate and leaves out the time down", () => {
+  const before = steady(60, 1, 2000);
+  const after = Array.from({ length: 5 }, (_, i) => ({ t: 1500 + i * 10, done: 560 + i * 10, total: 2000 }));
+  const found = estimate([...before, ...after], 1540);
+  assert.ok(found && Math.abs(found.eta - 1400) < 20, JSON.stringify(found));
+});
+
+test("a count that falls to the beginning is a new run: the old rate says nothing", () => {
+  const again = [0, 1, 2, 3].map((i) => ({ t: 1000 + i * 10, done: i * 5, total: 2000 }));
+  assert.equal(estimate([...steady(60, 1, 2000), ...again.slice(0, 1)], 1000), null);
+  const found = estimate([...steady(60, 1, 2000), ...again], 1030);
+  assert.ok(found && Math.abs(found.eta - 1985 * 2) < 40, JSON.stringify(found));
+});
+
+test("a resumed run is judged by what it did since, not by where it began", () => {
+  const rows = Array.from({ length: 20 }, (_, i) => ({ t: i * 10, done: 6000 + i * 4, total: 10_000 }));
+  const found = estimate(rows, 190);
+  assert.ok(found && Math.abs(found.eta - (4000 - 76) / 0.4) < 10, JSON.stringify(found));
+});
+
+test("a total that grows makes the time left longer and keeps the rate", () => {
+  const rows = steady(50, 2, 10_000).map((row, i) => ({ ...row, total: 5000 + i * 100 }));
+  const found = estimate(rows, 490);
+  assert.ok(found && Math.abs(found.eta - (9900 - 980) / 2) < 1, JSON.stringify(found));
+});
+
+// -- Recorded and composed runs, asked at 5 %, 10 % ... 95 % of their true duration
+
+const recorded = [
+  { file: "01-warmup-ramp.csv", finish: 6573.3 },
+  { file: "02-long-tail.csv", finish: 9000 },
+  { file: "03-restart-checkpoint.csv", finish: 28_464.7 },
+  { file: "04-bursty-256.csv", finish: 11_705.3 },
+  { file: "06-download-steps.csv", finish: 1045 },
+  { file: "08-rate-halves.csv", finish: 4136.4 },
+] as const;
+
+function askedAlong(file: string, finish: number) {
+  const rows = readFileSync(`test/fixtures/eta/${file}`, "utf8")
+    .trim()
+    .split("\n")
+    .slice(1)
+    .map((line) => {
+      const [t, done, total] = line.split(",").map(Number);
+      return { t: t ?? 0, done: done ?? 0, total: total ?? 0 };
+    });
+  const asked = Array.from({ length: 19 }, (_, i) => {
+    const now = (finish * (i + 1)) / 20;
+    const found = estimate(
+      rows.filter((row) => row.t <= now),
+      now,
+    );
+    const left = finish - now;
+    return {
+      error: found ? Math.abs(found.eta - left) / left : 1,
+      within: found !== null && found.lo <= left && left <= found.hi,
+    };
+  });
+  const errors = asked.map((each) => each.error).sort((a, b) => a - b);
+  const covered = asked.filter((each) => each.within).length / asked.length;
+  return { median: errors[9] ?? 1, p90: errors[17] ?? 1, covered };
+}
+
+test("six runs are foreseen as well as docs/eta.md says", () => {
+  const scores = recorded.map(({ file, finish }) => askedAlong(file, finish));
+  const meanOf = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
+  const figures = JSON.stringify(scores);
+  assert.ok(meanOf(scores.map((score) => score.median)) <= 0.12, figures);
+  assert.ok(meanOf(scores.map((score) => score.p90)) <= 0.45, figures);
+  assert.ok(Math.max(...scores.map((score) => score.median)) <= 0.4, figures);
+  const covered = meanOf(scores.map((score) => score.covered));
+  assert.ok(covered >= 0.7 && covered <= 0.9, figures);
 });

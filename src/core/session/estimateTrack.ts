@@ -102,7 +102,7 @@ function cellsOf(moments: readonly Moment[], gap: number): readonly Cell[] {
   return cells;
 }
 
-/** The last three gaps, each at least 2.5 times slower than the mean: a long tail that no mean can see. */
+/** The last three gaps, each at least 1.8 times slower than the mean: a long tail that no mean can see. */
 function slowEndOf(moments: readonly Moment[]): number {
   const [a, b, c, d] = moments.slice(-4);
   const first = moments[0];
@@ -113,7 +113,7 @@ function slowEndOf(moments: readonly Moment[]): number {
     [b, c],
     [c, d],
   ];
-  const slow = pairs.every(([from, to]) => to.t - from.t >= 2.5 * usual * (to.work - from.work));
+  const slow = pairs.every(([from, to]) => to.t - from.t >= 1.8 * usual * (to.work - from.work));
   return slow && d.work > a.work ? (d.t - a.t) / (d.work - a.work) : 0;
 }
 
