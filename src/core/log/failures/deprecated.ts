@@ -10,7 +10,7 @@ export const deprecatedRules: readonly FailureRule[] = [
     permanent: true,
     needles: ["huggingface-cli"],
     pattern:
-      /^(?:⚠️? {0,2})?(?:Warning: |Error: )?[`'"]?huggingface-cli[`'"]? is (?:deprecated and )?no longer (?:works|supported|available)/u,
+      /^(?:⚠️? {0,2})?(?:Warning: |Error: )?[`'"]?huggingface-cli(?: [\w-]+)?[`'"]? is (?:deprecated and )?no longer (?:works|supported|available)/u,
     cause:
       "In this version of huggingface_hub `huggingface-cli` is only a stub that prints this notice and exits with code 1: nothing was done. The tool is now called hf.",
     remedy:

@@ -151,9 +151,10 @@ export const schedulerRules: readonly FailureRule[] = [
   rule({
     failure: "node-failure",
     weight: 3,
-    needles: ["NODE FAILURE", "Node failure on", "NODE_FAIL"],
+    needles: ["NODE FAILURE", "Node failure on", "NODE_FAIL", "NodeDiedError"],
+    scope: "both",
     pattern:
-      /^(?:srun: error: Node failure on \S+|(?:slurmstepd|srun): error: .{0,100}DUE TO NODE FAILURE|.{0,100}NODE_FAIL)/,
+      /^(?:[\w.]*NodeDiedError\b|srun: error: Node failure on \S+|(?:slurmstepd|srun): error: .{0,100}DUE TO NODE FAILURE|.{0,100}NODE_FAIL)/,
     cause: "A node of the job stopped answering.",
     remedy: "Start the job again from its last checkpoint, without that node (--exclude).",
   }),
@@ -168,7 +169,7 @@ export const schedulerRules: readonly FailureRule[] = [
   rule({
     failure: "killed-oom",
     weight: 3,
-    needles: ["OUT_OF_MEMORY", "Exceeded job memory limit", "oom_kill"],
+    needles: ["Out Of Memory", "Exceeded job memory limit", "exceeded memory limit"],
     pattern:
       /^(?:slurmstepd: error: (?:Exceeded job memory limit|Job \S+ exceeded memory limit)|srun: error: .{0,100}Out Of Memory)/,
     cause: "The job used more main memory than it had asked the batch system for.",

@@ -30,7 +30,7 @@ export const gpuRules: readonly FailureRule[] = [
       "KV cache is needed, which is larger than the available",
     ],
     pattern:
-      /^(?:[\w.]*(?:ValueError|RuntimeError|Error): )(?:Free memory on device|No available memory for the cache blocks|To serve at least one request with the models's max seq len|The model's max seq len \([\d,]+\) is larger than the maximum number of tokens that can be stored in KV cache)/,
+      /^(?:[\w.]*(?:ValueError|RuntimeError|Error): )(?:Free memory on device|No available memory for the cache blocks|To serve at least one request with the models?'s max seq len|The model's max seq len \([\d,]+\) is larger than the maximum number of tokens that can be stored in KV cache)/,
     cause:
       "There is too little free GPU memory for the server's share: the weights or another process already fill it, and nothing is left for the KV cache.",
     remedy: vllmMemoryRemedy,
@@ -61,6 +61,18 @@ export const gpuRules: readonly FailureRule[] = [
     cause: "The GPU has too little free memory for this model and context.",
     remedy:
       "Put fewer layers on the GPU (-ngl), use a shorter context (-c) or a smaller quantisation, or free the GPU.",
+  }),
+  // JAX, TensorFlow, TensorRT-LLM, cuBLAS
+  rule({
+    failure: "cuda-oom",
+    scope: "both",
+    weight: 3,
+    needles: ["RESOURCE_EXHAUSTED: ", "OOM when allocating", "cudaMallocAsync(", "CUBLAS_STATUS_ALLOC_FAILED"],
+    pattern:
+      /^[\w.]*Error: (?:.{0,80})(?:RESOURCE_EXHAUSTED: Out of memory|OOM when allocating tensor|CUBLAS_STATUS_ALLOC_FAILED)|^(?:\[TensorRT-LLM\]\[ERROR\] |.{0,60}\[TensorRT-LLM\]\[ERROR\] ).{0,200}CUDA runtime error in .{0,200}: out of memory/,
+    cause: "The GPU ran out of memory.",
+    remedy:
+      "Use a smaller batch or shorter sequences; look with nvidia-smi whether another process holds memory (JAX takes 75 % at its start: XLA_PYTHON_CLIENT_MEM_FRACTION).",
   }),
   rule({
     failure: "driver-mismatch",
@@ -95,9 +107,10 @@ export const gpuRules: readonly FailureRule[] = [
       "cudaGetDeviceCount",
       "Failed to infer device type",
       "invalid device ordinal",
+      "CUDA driver initialization failed",
     ],
     pattern:
-      /^(?:(?:[\w.]*(?:Error|Exception)): .{0,200}?)?(?:No devices were found\s*$|No CUDA GPUs are available|(?:CUDA error: )?no CUDA-capable device is detected|Found no NVIDIA driver|NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver|Torch not compiled with CUDA enabled|(?:CUDA error: )?invalid device ordinal|Failed to infer device type|Unexpected error from cudaGetDeviceCount\(\)|CUDA unknown error)/,
+      /^(?:(?:[\w.]*(?:Error|Exception)): .{0,200}?)?(?:No devices were found\s*$|No CUDA GPUs are available|(?:CUDA error: )?no CUDA-capable device is detected|Found no NVIDIA driver|NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver|Torch not compiled with CUDA enabled|(?:CUDA error: )?invalid device ordinal|Failed to infer device type|Unexpected error from cudaGetDeviceCount\(\)|CUDA unknown error|CUDA driver initialization failed)/,
     cause: "No usable GPU is visible to the job.",
     remedy:
       "Look at `nvidia-smi` and CUDA_VISIBLE_DEVICES on the host; in a container start it with --gpus all; with Slurm ask for GPUs (--gres=gpu:N); the installed PyTorch must be a CUDA build.",
@@ -180,6 +193,16 @@ export const gpuRules: readonly FailureRule[] = [
       "Run once with CUDA_LAUNCH_BLOCKING=1 to see the true place; check `dmesg` for Xid messages and that driver, CUDA and the packages fit each other.",
     subject: (captured) => ({ error: (captured["what"] ?? group(captured, "library")).trim() }),
   }),
+  rule({
+    failure: "cuda-error",
+    permanent: true,
+    scope: "exception",
+    needles: ["driver on your system is too old"],
+    pattern: /The NVIDIA driver on your system is too old/,
+    cause: "The NVIDIA driver is too old for the CUDA version that this build of PyTorch needs.",
+    remedy: "Update the driver, or install a PyTorch wheel for an older CUDA version.",
+    subject: () => ({ error: "driver too old" }),
+  }),
   // the assertion itself, when no traceback follows
   rule({
     failure: "silent-fallback",
@@ -195,9 +218,13 @@ export const gpuRules: readonly FailureRule[] = [
       "falling back to CPU",
       "Falling back to CPU",
       "running on CPU",
+      "Skipping registering GPU devices",
+      "Falling back to cpu",
+      "ggml_cuda_init: failed",
+      "UserWarning: CUDA initialization",
     ],
     pattern:
-      /^(?:(?:WARNING|warning|Warning)?:? ?)(?:no usable GPU found|Could not find any nv files on this host|The NVIDIA Driver was not detected|.{0,200}UserWarning: (?:CUDA is not available|.{0,100}CUDA is not available)|(?:CUDA|GPU) (?:is )?not (?:available|found)[,;.]? ?(?:[Ff]alling back to|[Uu]sing|[Rr]unning on) (?:the )?CPU)/,
+      /^(?:(?:WARNING|warning|Warning|INFO)?:? {0,8})(?:Skipping registering GPU devices|An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed|ggml_cuda_init: failed to initialize CUDA|.{0,200}UserWarning: CUDA initialization: |no usable GPU found|Could not find any nv files on this host|The NVIDIA Driver was not detected|.{0,200}UserWarning: (?:CUDA is not available|.{0,100}CUDA is not available)|(?:CUDA|GPU) (?:is )?not (?:available|found)[,;.]? ?(?:[Ff]alling back to|[Uu]sing|[Rr]unning on) (?:the )?CPU)/,
     cause: "No GPU is used: the program goes on on the CPU, many times slower.",
     remedy:
       "Check `nvidia-smi` where it runs; install the GPU build of the program; in a container pass the GPUs (--gpus all, --nv) with the NVIDIA container toolkit.",

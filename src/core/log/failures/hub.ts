@@ -21,9 +21,10 @@ export const hubRules: readonly FailureRule[] = [
       "not in the authorized list",
       "Access to model",
       "Access to dataset",
+      "gated dataset",
     ],
     pattern:
-      /GatedRepoError|(?:access|Cannot access) (?:a )?gated repo|Access to (?:model|dataset) .{1,200} is restricted|awaiting a review from the repo authors/,
+      /GatedRepoError|is a gated dataset on the Hub|(?:access|Cannot access) (?:a )?gated repo|Access to (?:model|dataset) .{1,200} is restricted|awaiting a review from the repo authors/,
     cause: gatedCause,
     remedy: gatedRemedy,
   }),
@@ -46,9 +47,10 @@ export const hubRules: readonly FailureRule[] = [
       "is not a local folder and is not a valid model identifier",
       "DatasetNotFoundError",
       "RevisionNotFoundError",
+      "HFValidationError",
     ],
     pattern:
-      /RepositoryNotFoundError|(?<repo>[\w./-]{1,120}) is not a local folder and is not a valid model identifier|DatasetNotFoundError: |RevisionNotFoundError/,
+      /RepositoryNotFoundError|HFValidationError: Repo id must|(?<repo>[\w./-]{1,120}) is not a local folder and is not a valid model identifier|DatasetNotFoundError: |RevisionNotFoundError/,
     unless: /Invalid (?:username or password|credentials)|GatedRepo|Cannot access gated/,
     cause:
       "No repository (or revision) with this name exists on the hub, or it is private and the job is not logged in.",
@@ -57,9 +59,15 @@ export const hubRules: readonly FailureRule[] = [
   rule({
     failure: "repo-not-found",
     permanent: true,
-    needles: ["epository not found", "Repository Not Found", "Revision not found", "Model not found"],
+    needles: [
+      "epository not found",
+      "Repository Not Found",
+      "Revision not found",
+      "Model not found",
+      "fatal: repository",
+    ],
     pattern:
-      /^Error: (?:Repository not found|Repository Not Found|Model not found|Revision not found|Dataset not found)/,
+      /^fatal: repository '\S{1,300}' not found|^Error: (?:Repository not found|Repository Not Found|Model not found|Revision not found|Dataset not found)/,
     cause:
       "No repository (or revision) with this name exists on the hub, or it is private and the job is not logged in.",
     remedy: repoRemedy,
@@ -85,9 +93,9 @@ export const hubRules: readonly FailureRule[] = [
     failure: "rate-limit",
     scope: "both",
     weight: 3,
-    needles: ["429", "rate limit", "over its data quota", "RateLimitError"],
+    needles: ["429", "rate limit", "over its data quota", "RateLimitError", "toomanyrequests", "SlowDown"],
     pattern:
-      /^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|RateLimitError|Error)(?:\(\w{1,60}\))?: |Error: )(?:.{0,300}?)(?:429 (?:Client Error|Too Many Requests)|'429 Too Many Requests'|Error code: 429|[Rr]ate limit)|^Error downloading object: .{0,600}over its data quota|^.{0,60}(?:HTTP request sent, awaiting response\.\.\. 429|ERROR 429: )/,
+      /^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|RateLimitError|Error)(?:\(\w{1,60}\))?: |Error: )(?:.{0,300}?)(?:429 (?:Client Error|Too Many Requests)|'429 Too Many Requests'|Error code: 429|[Rr]ate limit)|^(?:docker: )?(?:Error response from daemon: )?toomanyrequests: |^(?:fatal error: )?An error occurred \(SlowDown\)|^curl: \(22\) .{0,100}returned error: 429|^(?:Error downloading object: |batch response: ).{0,600}over its data quota|^.{0,60}(?:HTTP request sent, awaiting response\.\.\. 429|ERROR 429: )/,
     cause: (captured) =>
       group(captured, "x") +
       "The server refuses more requests for now: too many were sent (HTTP 429), or a data quota is used up.",
@@ -109,9 +117,13 @@ export const hubRules: readonly FailureRule[] = [
       "AuthenticationError",
       "not logged in",
       "api_key",
+      "API key verification failed",
+      "LocalTokenNotFoundError",
+      "ot logged in",
+      "NoCredentialsError",
     ],
     pattern:
-      /^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|AuthenticationError|PermissionDeniedError|CommError|UsageError|LocalTokenNotFoundError|BadRequestError)(?:\(\w{1,60}\))?: |Error: |wandb: ERROR |curl: \(22\) |fatal: )(?:.{0,300}?)(?:\b40[13] (?:Client Error|Unauthorized|Forbidden)|'40[13] |Error code: 40[13]|returned error: 40[13]|Invalid (?:credentials|user token|username or password)|[Aa]uthentication (?:failed|required)|[Pp]ermission denied|not logged in|No API key|api_key not configured|could not read Username)/,
+      /^(?:[\w.]*(?:LocalTokenNotFoundError|NoCredentialsError): |Error: Not logged in|[\w.]*AuthenticationError: API key verification failed)|^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|AuthenticationError|PermissionDeniedError|CommError|UsageError|LocalTokenNotFoundError|BadRequestError)(?:\(\w{1,60}\))?: |Error: |wandb: ERROR |curl: \(22\) |fatal: )(?:.{0,300}?)(?:\b40[13] (?:Client Error|Unauthorized|Forbidden)|'40[13] |Error code: 40[13]|returned error: 40[13]|Invalid (?:credentials|user token|username or password)|[Aa]uthentication (?:failed|required)|[Pp]ermission denied|not logged in|No API key|api_key not configured|could not read Username)/,
     unless: /GatedRepo|gated repo|requires approval|rate limit/,
     cause: "The server refused the credentials: the token is missing, wrong, expired, or has no right to this.",
     remedy: authRemedy,
@@ -130,9 +142,13 @@ export const hubRules: readonly FailureRule[] = [
       "status=403",
       "403 Forbidden",
       "Username/Password Authentication Failed",
+      "Unable to locate credentials",
+      "An error occurred (",
+      "pull access denied",
+      "unauthorized: ",
     ],
     pattern:
-      /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?(?:ERROR 40[13]: |Username\/Password Authentication Failed)|^[\w.@-]{1,100}: Permission denied \((?:publickey|password|gssapi)[\w,-]{0,100}\)|^(?:Error: )?Invalid user token|^Host key verification failed|^(?:\[ERROR\] )?.{0,100}errorCode=24 |^An error occurred \((?:403|AccessDenied|Forbidden|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken)\)/,
+      /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?(?:ERROR 40[13]: |Username\/Password Authentication Failed)|^[\w.@-]{1,100}: Permission denied \((?:publickey|password|gssapi)[\w,-]{0,100}\)|^(?:Error: )?Invalid user token|^Host key verification failed|^(?:\[ERROR\] )?.{0,100}errorCode=24 |^(?:docker: )?Error response from daemon: (?:pull access denied|unauthorized: |denied: )|^(?:fatal error: )?Unable to locate credentials|^(?:fatal error: |(?:down|up)load failed: .{1,300} )?An error occurred \((?:403|AccessDenied|Forbidden|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken)\)/,
     cause: "The server refuses access: credentials are missing or wrong, or a signed link has expired.",
     remedy: "Check the login for this server (token, key, .netrc) and whether the link is still valid.",
   }),

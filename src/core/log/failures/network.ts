@@ -22,7 +22,7 @@ export const networkRules: readonly FailureRule[] = [
     scope: "exception",
     needles: ["Error: ", "Timeout", "LocalEntryNotFoundError", "Connection"],
     pattern:
-      /^(?:[\w.]*(?:LocalEntryNotFoundError|ConnectError|ConnectTimeout|ReadTimeout|ReadError|RemoteProtocolError|ConnectionError|ConnectionRefusedError|ConnectionResetError|ConnectTimeoutError|NewConnectionError|NameResolutionError|MaxRetryError|ReadTimeoutError|ProtocolError|ChunkedEncodingError|SSLError|SSLEOFError|ProxyError|OfflineModeIsEnabled|gaierror|ClientConnectorError|ServerDisconnectedError|ClientPayloadError|IncompleteRead|URLError|APIConnectionError|BrokenPipeError|EndpointConnectionError)(?:: |$|\n)(?<what>[^\n]{0,160})|[\w.]*(?:OSError|RuntimeError|TimeoutError|Exception|EnvironmentError|ValueError): [^\n]{0,200}(?:We couldn't connect to|Couldn't reach|Connection (?:refused|reset by peer|aborted|timed out)|Max retries exceeded|Network is unreachable|Temporary failure in name resolution|Consistency check failed))/,
+      /^(?:[\w.]*(?:LocalEntryNotFoundError|ConnectError|ConnectTimeout|ReadTimeout|ReadError|RemoteProtocolError|ConnectionError|ConnectionRefusedError|ConnectionResetError|ConnectTimeoutError|NewConnectionError|NameResolutionError|MaxRetryError|ReadTimeoutError|ProtocolError|ChunkedEncodingError|SSLError|SSLEOFError|ProxyError|OfflineModeIsEnabled|gaierror|ClientConnectorError|ServerDisconnectedError|ClientPayloadError|IncompleteRead|URLError|APIConnectionError|BrokenPipeError|EndpointConnectionError)(?:: |$|\n)(?<what>[^\n]{0,160})|[\w.]*(?:OSError|RuntimeError|TimeoutError|Exception|EnvironmentError|ValueError): [^\n]{0,200}(?:We couldn't connect to|Couldn't reach|Connection (?:refused|closed by peer|reset by peer|aborted|timed out)|Max retries exceeded|Network is unreachable|Temporary failure in name resolution|Consistency check failed))/,
     unless: /address already in use/,
     weight: 2,
     cause,
@@ -56,6 +56,15 @@ export const networkRules: readonly FailureRule[] = [
     cause,
     remedy,
   }),
+  // rclone, aws, uv
+  rule({
+    failure: "network",
+    needles: ["Failed to copy with", "endpoint URL", "Request failed after"],
+    pattern:
+      /^(?:Failed to (?:copy|sync)(?: with \d+ errors)?: last error was: (?<what>.{0,200}(?:connection|timeout|network|EOF|lookup).{0,160})|(?:fatal error: |(?:down|up)load failed: .{1,300} )(?:Could not connect to the endpoint URL|Connection was closed before|Connect timeout on endpoint URL|Read timeout on endpoint URL).{0,200}|error: Request failed after \d+ retries)/,
+    cause,
+    remedy,
+  }),
   rule({
     failure: "network",
     needles: ["curl: ("],
@@ -72,19 +81,22 @@ export const networkRules: readonly FailureRule[] = [
   }),
   rule({
     failure: "network",
-    needles: [
-      "fatal: unable to access",
-      "RPC failed",
-      "early EOF",
-      "Could not read from remote repository",
-      "unexpected disconnect",
-    ],
+    needles: ["fatal: unable to access", "RPC failed", "early EOF", "unexpected disconnect"],
     pattern:
-      /^(?:fatal: (?:unable to access .{1,200}: (?<what>.{1,160})|early EOF|[Cc]ould not read from remote repository.*|.{0,60}unexpected disconnect.{0,80}|fetch-pack: invalid index-pack output)|error: RPC failed; .{1,160})/,
+      /^(?:fatal: (?:unable to access .{1,200}: (?<what>.{1,160})|early EOF|.{0,60}unexpected disconnect.{0,80}|fetch-pack: invalid index-pack output)|error: RPC failed; .{1,160})/,
     unless: /error: 40[13]/,
     cause: (captured) =>
       `git lost its connection to the server${captured["what"] === undefined ? "" : `: ${group(captured, "what")}`}.`,
     remedy: "Try again; for large files use git-lfs or the hub's own tool, which resume.",
+  }),
+  // mostly the echo of a refused login
+  rule({
+    failure: "network",
+    weight: 0,
+    needles: ["Could not read from remote repository"],
+    pattern: /^fatal: Could not read from remote repository/,
+    cause: "git could not read from the server.",
+    remedy: "Look at the line above: mostly the login was refused, or the server cannot be reached.",
   }),
   rule({
     failure: "network",

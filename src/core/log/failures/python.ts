@@ -31,7 +31,7 @@ export const pythonRules: readonly FailureRule[] = [
     scope: "both",
     needles: ["undefined symbol: "],
     pattern:
-      /^(?:[\w.]*(?:ImportError|OSError): |python[\d.]*: symbol lookup error: |Error: )?(?<library>[\w./+-]{1,300}): (?:error: )?undefined symbol: (?<symbol>\w{1,200})/,
+      /^(?:[\w.]*(?:ImportError|OSError): |[\w./-]{0,200}python[\d.]*: symbol lookup error: |Error: )?(?<library>[\w./+-]{1,300}): (?:error: )?undefined symbol: (?<symbol>\w{1,200})/,
     cause: (captured) =>
       `${baseName(captured)} was built for another version of PyTorch or CUDA than the one installed.`,
     remedy:
@@ -64,6 +64,19 @@ export const pythonRules: readonly FailureRule[] = [
     pattern: /^ImportError: (?<what>.{1,200})/,
     weight: 1,
     cause: (captured) => `A Python package could not be loaded: ${group(captured, "what")}.`,
+    remedy:
+      "Check that the versions of the packages in this environment fit each other; reinstall the one that is named.",
+    subject: (captured) => ({ what: group(captured, "what") }),
+  }),
+  rule({
+    failure: "import-error",
+    permanent: true,
+    scope: "exception",
+    weight: 1,
+    needles: ["Failed to import ", "numpy.dtype size changed", "A module that was compiled using NumPy 1.x"],
+    pattern: /^RuntimeError: Failed to import (?<what>[\w.]{1,120})|numpy\.dtype size changed/,
+    cause: (captured) =>
+      `A Python package could not be loaded${captured["what"] === undefined ? ": it was built for another version of numpy" : `: ${captured["what"]}`}.`,
     remedy:
       "Check that the versions of the packages in this environment fit each other; reinstall the one that is named.",
     subject: (captured) => ({ what: group(captured, "what") }),
@@ -109,7 +122,8 @@ export const pythonRules: readonly FailureRule[] = [
     permanent: true,
     scope: "exception",
     needles: ["PermissionError"],
-    pattern: /^(?:[\w.]*\.)?PermissionError: (?:\[Errno 1?3?\] )?(?<what>[^:]{0,100})(?:: '(?<path>[^']{1,300})')?/,
+    pattern:
+      /^(?:[\w.]*\.)?(?:OSError: )?PermissionError(?:: | at )(?:\[Errno 1?3?\] )?(?<what>[^:]{0,100})(?:: '(?<path>[^']{1,300})')?/,
     cause: (captured) => `The job's user may not read or write ${captured["path"] ?? "a file it needs"}.`,
     remedy:
       "Look at the owner with `ls -l`; ask for access (chmod/chgrp), or use a folder of your own (for the hub's cache: HF_HOME).",

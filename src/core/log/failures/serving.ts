@@ -139,9 +139,9 @@ export const servingRules: readonly FailureRule[] = [
   rule({
     failure: "empty-output",
     severity: "warning",
-    needles: ["are empty", "were empty", "rote 0 ", "enerated 0 "],
+    needles: ["are empty", "were empty", "rote 0 ", "enerated 0 ", "s written"],
     pattern:
-      /^(?:\w{1,30}: )?(?:(?<empty>\d+) of (?<all>[1-9]\d*) (?:responses|completions|outputs|samples|answers|generations|records) (?:are|were) empty|[Ww]rote 0 (?:records|samples|rows|lines|examples)\b|[Gg]enerated 0 (?:records|samples|rows|tokens)\b)/,
+      /^(?:\w{1,30}: )?(?:(?<empty>\d+) of (?<all>[1-9]\d*) (?:responses|completions|outputs|samples|answers|generations|records) (?:are|were) empty|[Ww]rote 0 (?:records|samples|rows|lines|examples)\b|0 (?:records|samples|rows|lines|examples) written\b|[Gg]enerated 0 (?:records|samples|rows|tokens)\b)/,
     cause: (captured) =>
       captured["empty"] === undefined
         ? "The tool wrote no output at all."
@@ -152,9 +152,9 @@ export const servingRules: readonly FailureRule[] = [
   rule({
     failure: "partial-output",
     severity: "warning",
-    needles: ["Skipping save", "NaN found in", "shards failed", "skipped due to"],
+    needles: ["Skipping save", "shards failed", "were skipped", "could not be"],
     pattern:
-      /^(?:Warning: )?(?:NaN found in \w{1,60} for (?<path>\S{1,300}?)\. Skipping save|[1-9]\d*(?: of |\/)\d+ (?:shards|samples|files|records) (?:failed|were skipped|could not be))/,
+      /^(?:(?:WARNING|Warning|ERROR|Error): )?(?:NaN found in [\w ]{1,60} for (?<path>\S{1,300}?)\. Skipping save|[1-9]\d*(?: of | ?\/ ?)\d+ (?:shards|samples|files|records) (?:failed|were skipped|could not be))/,
     cause: "Some samples or shards were silently left out of the output.",
     remedy:
       "Count the outputs before the next stage uses them, and run the missing ones again (with bf16 instead of fp16 when values were NaN).",
@@ -169,16 +169,19 @@ export const environmentRules: readonly FailureRule[] = [
     needles: [
       "conda",
       "micromamba",
+      "libmamba",
+      "sudoers file",
+      "you must have a tty",
       "a terminal is required",
       "no tty present",
       "a password is required",
       "Lmod has detected",
       "ERROR: Unable to locate a modulefile",
       "EnvironmentNameNotFound",
-      "bin/activate",
+      "activate: No such",
     ],
     pattern:
-      /^(?:(?:[^\s:]{1,200}: )(?:line )?(?:\d+: )?(?:source: |\.: )?\S{0,200}bin\/activate: No such file or directory|CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'|CondaError: Run 'conda init' before 'conda activate'|EnvironmentNameNotFound: .{1,120}|EnvironmentLocationNotFound: .{1,120}|sudo: (?:a terminal is required|no tty present|a password is required).{0,160}|Lmod has detected the following error:.{0,200}|(?:ModuleCmd_Load\.c\(\d+\):)?ERROR:? ?(?:\d+:)?Unable to locate a modulefile.{0,120}|'?(?:micromamba|mamba)'? is running as a subprocess and can't modify the parent shell.{0,80})/,
+      /^(?:(?:[^\s:]{1,200}: )(?:line )?(?:\d+: )?(?:source: |\.: )?(?:\S{0,200}\/)?activate: No such file or directory|CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'|CondaError: Run 'conda init' before 'conda activate'|EnvironmentNameNotFound: .{1,120}|EnvironmentLocationNotFound: .{1,120}|(?:Could not find conda environment: |critical libmamba Cannot activate).{1,200}|\S{1,40} is not in the sudoers file\..{0,80}|sudo: (?:a terminal is required|no tty present|a password is required|sorry, you must have a tty).{0,160}|Lmod has detected the following error:.{0,200}|(?:ModuleCmd_Load\.c\(\d+\):)?ERROR:? ?(?:\d+:)?Unable to locate a modulefile.{0,120}|'?(?:micromamba|mamba)'? is running as a subprocess and can't modify the parent shell.{0,80})/,
     cause: (captured) =>
       group(captured, "x") +
       "Setting up the job's environment failed (conda, module, or sudo in a shell without terminal), so what follows ran without it.",
@@ -193,12 +196,14 @@ export const environmentRules: readonly FailureRule[] = [
       "Error response from daemon",
       "OCI runtime",
       "nvidia-container-cli",
+      "annot connect to the Docker daemon",
+      "FATAL:  ",
       "podman",
       "Error: crun",
       "unresolvable CDI devices",
     ],
     pattern:
-      /^(?:docker: )?(?:Error response from daemon: (?<what>.{1,200})|docker: .{0,60}(?:[Cc]annot connect to the Docker daemon|permission denied while trying to connect).{0,100}|Error: .{0,60}(?:OCI runtime|crun|runc|CDI devices).{0,200}|nvidia-container-cli: .{1,160}|[Cc]annot connect to the Docker daemon.{0,100}|FATAL: {1,4}.{0,60}container.{1,160})/,
+      /^(?:docker: )?(?:Error response from daemon: (?<what>(?!pull access denied|unauthorized|toomanyrequests|denied:).{1,200})|docker: .{0,60}(?:[Cc]annot connect to the Docker daemon|permission denied while trying to connect).{0,100}|Error: .{0,60}(?:OCI runtime|crun|runc|CDI devices).{0,200}|nvidia-container-cli: .{1,160}|[Cc]annot connect to the Docker daemon.{0,100}|FATAL: {1,4}(?:.{0,60}container|Unable to handle \w{1,20}:\/\/|could not open image|while performing build|Unable to (?:pull|build)).{1,160})/,
     unless:
       /river\/library version mismatch|address already in use|port is already allocated|No such container|Conflict\. The container name|[Nn]o space left/,
     cause: (captured) =>
@@ -209,9 +214,9 @@ export const environmentRules: readonly FailureRule[] = [
   rule({
     failure: "service-failed",
     permanent: true,
-    needles: [".service: ", "Failed to start "],
+    needles: [".service: ", "Failed to start ", "Job for "],
     pattern:
-      /^(?<unit>[\w@.-]{1,100}\.service): (?:Main process exited, code=(?:exited, status=(?!0\/)(?<status>\d+\/\w+|[1-9]\d*\S*)|killed, status=(?!15\/|2\/|1\/)(?<signal>\d+\/\w+)|dumped, .{1,40})|Failed to locate executable (?<program>\S{1,200}): .{1,80}|Failed at step \w+ spawning \S{1,200}: .{1,80}|Start request repeated too quickly)|^Failed to start (?<name>[\w@.-]{1,100}\.service)/,
+      /^(?<unit>[\w@.-]{1,100}\.service): (?:Main process exited, code=(?:exited, status=(?!0\/)(?<status>\d+\/\w+|[1-9]\d*\S*)|killed, status=(?!15\/|2\/|1\/)(?<signal>\d+\/\w+)|dumped, .{1,40})|Failed to locate executable (?<program>\S{1,200}): .{1,80}|Failed at step \w+ spawning \S{1,200}: .{1,80}|Start request repeated too quickly)|^(?:Failed to start|Job for) (?<name>[\w@.-]{1,100}\.service)(?! canceled)/,
     unless: /status=(?:130|143)/,
     cause: (captured) => {
       if (captured["program"] !== undefined)
@@ -260,13 +265,15 @@ export const environmentRules: readonly FailureRule[] = [
       "oss is nan",
       "oss is NaN",
       "oss is inf",
-      "minimum loss scale",
+      "inimum loss scale",
+      "Unexpected result nan",
+      "probability tensor contains",
       "Current loss scale already at minimum",
       "found NaN",
       "NaN in loss",
     ],
     pattern:
-      /^(?:[\w.]*(?:Error|Exception): )?(?:Loss is (?:nan|NaN|inf),? (?:stopping|exiting|aborting).{0,100}|(?:.{0,120})Current loss scale already at minimum.{0,120}|(?:.{0,80})[Mm]inimum loss scale reached.{0,120}|Rank \d+: found NaN in .{1,120}|(?:[Tt]raining )?[Ll]oss (?:is|became) (?:nan|NaN)\b.{0,120})/,
+      /^(?:[\w.]*(?:Error|Exception): )?(?:Loss is (?:nan|NaN|inf),? (?:stopping|exiting|aborting).{0,100}|(?:.{0,120})Current loss scale already at minimum.{0,120}|(?:.{0,80})[Mm]inimum loss scale reached.{0,120}|Rank \d+(?:: found NaN in |,.{1,100}: Unexpected result nan).{1,120}|probability tensor contains either .{1,80}|(?:[Tt]raining )?[Ll]oss (?:is|became) (?:nan|NaN)\b.{0,120})/,
     scope: "both",
     weight: 3,
     cause: "The loss or a gradient is not a number any more: the training has diverged.",

@@ -35,6 +35,11 @@ export const shellRules: readonly FailureRule[] = [
   notFound(String.raw`fish: Unknown command:? ${quote}${program}${quote}\.?`, ["fish: Unknown command"]),
   // tcsh: `hf: Command not found.`; make: `make: hf: Command not found`
   notFound(String.raw`(?:make(?:\[\d+\])?: )?${program}: Command not found\.?`, [": Command not found"]),
+  // apptainer, uv: `FATAL:   "vllm": executable file not found in $PATH`, "error: Failed to spawn: `vllm`"
+  notFound(String.raw`FATAL: {1,8}"(?<program>[^"]{1,200})": executable file not found in \$PATH`, [
+    "not found in $PATH",
+  ]),
+  notFound(String.raw`error: Failed to spawn: \x60(?<program>[^\x60]{1,200})\x60`, ["Failed to spawn"]),
   // Debian's handler: `Command 'hf' not found, did you mean:`
   notFound(String.raw`Command '${program}' not found(?:, .{0,200})?`, ["Command '"]),
   notFound(String.raw`make(?:\[\d+\])?: (?<program>[\w.+/-]{1,100}): No such file or directory`, ["make"]),
@@ -106,7 +111,7 @@ export const shellRules: readonly FailureRule[] = [
     permanent: true,
     needles: ["No such file or directory", "no such file or directory", "an't open", "annot open"],
     pattern: new RegExp(
-      String.raw`^(?:${shell}(?:cd: |source: |\.: )?(?<file>(?!\S{0,200}bin/activate)[^\s:'"]{1,300}): No such file or directory|(?:ba|da|a)?sh: \d+: (?:cannot open|can't open|Can't open) (?<input>[^\s:]{1,300})(?:: No such file)?|(?:cd|zsh): no such file or directory: (?<folder>[^\s]{1,300})|(?:cp|mv): cannot stat ['‘](?<copied>[^'’]{1,300})['’]: No such file or directory|sbatch: error: Unable to open file (?<batch>\S{1,300}))\s*$`,
+      String.raw`^(?:${shell}(?:cd: |source: |\.: )?(?<file>(?!(?:\S{0,200}/)?activate:)[^\s:'"]{1,300}): No such file or directory|(?:ba|da|a)?sh: \d+: (?:cannot open|can't open|Can't open) (?<input>[^\s:]{1,300})(?:: No such file)?|(?:cd|zsh): no such file or directory: (?<folder>[^\s]{1,300})|(?:cp|mv): cannot stat ['‘](?<copied>[^'’]{1,300})['’]: No such file or directory|sbatch: error: Unable to open file (?<batch>\S{1,300}))\s*$`,
       "u",
     ),
     unless:
@@ -114,6 +119,27 @@ export const shellRules: readonly FailureRule[] = [
     cause: (captured) =>
       `The file or folder ${namedFile(captured)} does not exist, seen from the folder the job was started in.`,
     remedy: "Check the path and the job's working folder (`cwd`); a relative path counts from there.",
+    subject: (captured) => ({ path: namedFile(captured) }),
+  }),
+  // rsync, tar, llama.cpp, wget, curl, aws
+  rule({
+    failure: "file-not-found",
+    permanent: true,
+    needles: [
+      "link_stat ",
+      ": Cannot open: No such",
+      "failed to open ",
+      "ERROR 404: ",
+      "returned error: 404",
+      "An error occurred (404)",
+    ],
+    pattern:
+      /^(?:rsync: (?:\[\w+\] )?link_stat "(?<file>[^"]{1,300})" failed: No such file or directory|tar: (?<input>\S{1,300}): Cannot open: No such file or directory|(?:\w{1,60}: |error: )?failed to open (?:GGUF file )?'(?<copied>[^']{1,300})'(?:: | \()No such file or directory|(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?ERROR 404: |curl: \(22\) .{0,100}returned error: 404|fatal error: An error occurred \(404\))/,
+    cause: (captured) =>
+      namedFile(captured) === ""
+        ? "The server has no file of this name (404)."
+        : `The file ${namedFile(captured)} does not exist.`,
+    remedy: "Check the path or address, and the job's working folder (`cwd`).",
     subject: (captured) => ({ path: namedFile(captured) }),
   }),
 ];

@@ -24,9 +24,9 @@ export const storageRules: readonly FailureRule[] = [
     failure: "shared-memory",
     scope: "both",
     weight: 3,
-    needles: ["/dev/shm", "/torch_", "shared memory", "Bus error", "bus error"],
+    needles: ["/dev/shm", "/torch_", "shared memory", "Bus error", "bus error", "posix_fallocate failed"],
     pattern:
-      /Error while creating shared memory segment|^(?:ERROR: )?Unexpected bus error encountered in worker|DataLoader worker \(pid(?:\(s\))? [\d, ]+\) is killed by signal: Bus error|^(?:[\w.]*Error: .{0,200})(?:No space left on device|unable to (?:open|write|resize|allocate) .{0,60}shared memory|\/dev\/shm).{0,120}(?:\/dev\/shm|shared memory|shm)|unable to (?:open|resize|allocate|mmap) shared memory object|torch_\d+_\d+_\d+.{0,40}No space left/,
+      /Error while creating shared memory segment|NCCL WARN .{0,60}(?:failed to extend \/dev\/shm|posix_fallocate failed : No space left)|^(?:ERROR: )?Unexpected bus error encountered in worker|DataLoader worker \(pid(?:\(s\))? [\d, ]+\) is killed by signal: Bus error|^(?:[\w.]*Error: .{0,200})(?:No space left on device|unable to (?:open|write|resize|allocate) .{0,60}shared memory|\/dev\/shm).{0,120}(?:\/dev\/shm|shared memory|shm)|unable to (?:open|resize|allocate|mmap) shared memory object|torch_\d+_\d+_\d+.{0,40}No space left/,
     unless: /No available shared memory broadcast block|leaked shared_memory/,
     cause:
       "/dev/shm, the shared memory of the machine or container, is too small or full (Docker gives 64 MB by default).",
@@ -44,7 +44,8 @@ export const storageRules: readonly FailureRule[] = [
       "There is not enough space on the disk",
       "database or disk is full",
     ],
-    pattern: /^(?:.{0,500}?(?:: |\(|\] |, |>: ))?(?:[Nn]o space left on device|ENOSPC|(?:database or )?disk is full)/,
+    pattern:
+      /^(?:.{0,500}?(?:: |\(|\] |, |>: |message: "))?(?:[Nn]o space left on device|ENOSPC|(?:database or )?disk is full)/,
     unless: /no ['"]|\brisk\b|\/dev\/shm/,
   }),
   rule({
@@ -55,6 +56,14 @@ export const storageRules: readonly FailureRule[] = [
     cause: "The target disk is too small for the next file.",
     remedy: "Free space or choose another folder before the download fails.",
     subject: () => ({ sign: "expected" }),
+  }),
+  // wget and curl on a full disk
+  rule({
+    ...diskFull,
+    weight: 1,
+    needles: ["Cannot write to", "curl: (23) "],
+    pattern: /^(?:Cannot write to ['‘].{1,300}['’] \(Success\)|curl: \(23\) )/u,
+    cause: "The download could not be written: mostly the disk (or quota) is full.",
   }),
   // torch.save on a full disk says nothing about space
   rule({
@@ -108,10 +117,12 @@ export const storageRules: readonly FailureRule[] = [
       "header too large",
       "incomplete metadata",
       "Consistency check failed",
+      "Unable to load weights from pytorch",
+      "zlib.error",
       "CRC",
     ],
     pattern:
-      /Error while deserializing header|PytorchStreamReader failed|UnpicklingError|Parquet magic bytes not found|ArrowInvalid: |BadZipFile|[Ff]ile is not a zip file|BadGzipFile|tarfile\.ReadError|EOFError: (?:Compressed file ended|Ran out of input)|header too large|incomplete metadata|Consistency check failed|CRC check failed|Invalid magic|checksum mismatch/,
+      /Error while deserializing header|^zlib\.error: |Unable to load weights from pytorch checkpoint|PytorchStreamReader failed|UnpicklingError|Parquet magic bytes not found|ArrowInvalid: |BadZipFile|[Ff]ile is not a zip file|BadGzipFile|tarfile\.ReadError|EOFError: (?:Compressed file ended|Ran out of input)|header too large|incomplete metadata|Consistency check failed|CRC check failed|Invalid magic|checksum mismatch/,
     cause:
       "A file is cut off or damaged: its download or copy was interrupted, or it is an LFS pointer or a web page instead of the data.",
     remedy: "Find the short file (compare size or checksum with the source), delete it and download it again.",
@@ -136,6 +147,7 @@ export const storageRules: readonly FailureRule[] = [
     ],
     pattern:
       /^(?:tar: (?:Unexpected EOF in archive|.{0,60}does not look like a tar archive|Skipping to next header)|gzip: .{1,200}: (?:unexpected end of file|not in gzip format|invalid compressed data.{0,60})|(?:sha\d+sum|md5sum): WARNING: [1-9]\d* computed checksums? did NOT match|\s*End-of-central-directory signature not found|[\w./+-]{1,300}\.(?:safetensors|gguf|bin|pt|pth|tar|gz|zst|xz|zip|parquet|json|model|ckpt): FAILED(?: open or read)?\s*$|xz: .{1,200}: (?:Unexpected end of input|Compressed data is corrupt)|zstd: .{1,200}: (?:unsupported format|premature end).{0,60}|gguf_init_from_file\w*: .{0,200}(?:invalid magic|failed to read|bad magic).{0,120}|\w{1,60}: error loading model: .{0,100}(?:corrupted or incomplete|invalid magic|not within (?:the )?file bounds).{0,100}|llama_model_load: error loading model: .{1,200})/,
+    unless: /unable to allocate|out of memory|failed to open/,
     cause: "A file or archive is cut off or damaged.",
     remedy:
       "Compare its size or checksum with the source, delete it and fetch it again; what was unpacked so far is incomplete.",

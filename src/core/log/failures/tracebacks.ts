@@ -58,6 +58,8 @@ const foreignLines = 40;
 export class TracebackTracker {
   readonly #open = new Map<string, OpenChain>();
   readonly #before = new Map<string, string>();
+  /** Source of the newest traceback's head. */
+  #lastHead = "";
   /** Sources whose last line said something about the traceback that may follow. */
   readonly #announcing = new Set<string>();
 
@@ -76,13 +78,25 @@ export class TracebackTracker {
   ): { readonly consumed: boolean; readonly finished: readonly ExceptionChain[] } {
     const { source } = peeled;
     const body = withoutTree(peeled.body);
-    const open = this.#open.get(source);
+    const open = this.#open.get(source) ?? this.#unlabelled(source, body);
     if (body.includes("Traceback (most recent call last)") && head.test(body)) return this.#head(open, peeled, place);
     if (open === undefined) {
       this.#remember(source, body);
       return { consumed: false, finished: [] };
     }
     return open.depth > 0 ? this.#frame(open, body, place) : this.#after(open, { ...peeled, body });
+  }
+
+  /** A logger puts its prefix before the first line of a traceback only: the frames belong to the head above. */
+  #unlabelled(source: string, body: string): OpenChain | undefined {
+    if (source !== "" || this.#lastHead === "" || !body.startsWith("  File ")) return undefined;
+    const chain = this.#open.get(this.#lastHead);
+    if (chain?.depth !== 1 || chain.raised.length > 0) return undefined;
+    this.#open.delete(this.#lastHead);
+    this.#lastHead = "";
+    const moved = { ...chain, source };
+    this.#open.set(source, moved);
+    return moved;
   }
 
   /** The message that may still grow by lines of this source. */
@@ -117,6 +131,7 @@ export class TracebackTracker {
       open.chained = false;
       return { consumed: true, finished: [] };
     }
+    this.#lastHead = peeled.source;
     const before = this.#before.get(peeled.source) ?? "";
     const anyBefore = this.#before.get("*") ?? "";
     this.#open.set(peeled.source, {

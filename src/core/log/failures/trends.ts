@@ -12,8 +12,9 @@ const failedRequests = 20;
 const failedShare = 0.5;
 
 const servedRequest =
-  /^(?:\S{1,60} - )?"POST \/(?:v1\/|generate|invocations|completion)[^"]{0,200}" (?<status>\d{3})\b/;
-const waitingNotice = /^No available shared memory broadcast block found in \d+ second/;
+  /^(?:INFO: {1,9})?(?:\S{1,60} - )?"POST \/(?:v1\/|generate|invocations|completion)[^"]{0,200}" (?<status>\d{3})\b/;
+const waitingNotice =
+  /^No available shared memory broadcast block found in \d+ second|^Health check failed\. Server couldn't get a response from detokenizer/;
 
 type Found = Pick<FailureReading, "failure" | "severity" | "permanent" | "cause" | "remedy" | "subject">;
 
@@ -36,6 +37,7 @@ export class TrendWatcher {
 
   /** Takes a reading of progress. */
   progress(reading: ProgressReading, place: LinePlace): FailureReading | undefined {
+    if (reading.label === "Fetching 0 files") return failure(place, nothingFetched);
     return this.#nanLoss(reading, place) ?? this.#idleServer(reading, place) ?? failedShareOf(reading, place);
   }
 
@@ -119,6 +121,15 @@ const nanLoss: Found = {
     "From here on the loss is not a number (or exactly 0 with a gradient that is not a number): the model is destroyed and the rest of the run is lost.",
   remedy:
     "Stop it and go back to an earlier checkpoint; use bf16 instead of fp16, a lower learning rate, gradient clipping, and look at the batch.",
+  subject: {},
+};
+
+const nothingFetched: Found = {
+  failure: "empty-output",
+  severity: "warning",
+  permanent: true,
+  cause: "The download says that it is done, but it has fetched nothing: no file of the repository fits the pattern.",
+  remedy: "Check --include, --exclude and the file names against the repository's list of files.",
   subject: {},
 };
 
