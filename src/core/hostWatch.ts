@@ -1,17 +1,21 @@
 import { messageOf } from "./errors";
 import { branch, isAborted } from "./lifecycle";
+import { LogReader } from "./log/reader";
 import { LogFollowers } from "./logFollowers";
 import type { MonitorContext } from "./monitorContext";
 import type { HostOps, RunRecord } from "./ports";
 import { curesFor, namesToFind } from "./session/cure";
 import type { SessionEvent } from "./session/events";
+import { readingOptions } from "./session/readingOptions";
 import { gravest } from "./session/judge";
 import { membersOn, type PlacedMember } from "./session/membersOn";
 import type { Session } from "./session/model";
 
 const gpuEverySeconds = 2;
 /** How often members are looked at for what is still to be asked of the host. */
-const lookEveryMs = 500;
+const lookEveryMs = 250;
+/** Of a run that ended before its log was followed so much is read at once: what dies early says little. */
+const wordsBytes = 64 * 1024;
 /** How often it is asked whether somebody still writes to a quiet log that no run of ours writes. */
 const writerEveryMs = 4000;
 /** A task that failed on a live link is tried again after this. */
@@ -88,6 +92,7 @@ export class HostWatch {
       this.#followers.followAll(link.ops, link.signal);
       this.#followers.settle();
       for (const one of this.#members()) {
+        this.#askForLastWords(one, link);
         this.#askForCures(one, link);
         this.#askForWriter(one, link);
       }
@@ -108,6 +113,22 @@ export class HostWatch {
     this.#once(`outputs ${record.run}`, async () => {
       const report = await link.ops.checkOutputs(doneWhen, record.cwd);
       this.#apply({ type: "outputs", at: clock.now(), ...ref, run: record.run, report });
+    });
+  }
+
+  /** A run that died before its log could be followed: its words are fetched, the follower tells them again in its time. */
+  #askForLastWords({ ref, member, stage }: PlacedMember, link: Link): void {
+    const { run, log, failures } = member;
+    if (!run?.end || failures.length > 0 || log?.state === "following") return;
+    if (run.end.exit.kind === "code" && run.end.exit.code === 0) return;
+    this.#once(`words ${run.run}`, async () => {
+      const { path, start } = run.log;
+      const reader = new LogReader({ offset: start.offset, ...readingOptions(stage) });
+      const words = await link.ops.read(path, start.offset, wordsBytes);
+      for (const reading of [...reader.push(words), ...reader.flush()]) {
+        if (reading.kind !== "failure") continue;
+        this.#apply({ type: "failure", at: this.#context.clock.now(), ...ref, reading });
+      }
     });
   }
 

@@ -4,6 +4,7 @@ import { LogFollower } from "./logFollower";
 import type { MonitorContext } from "./monitorContext";
 import type { HostOps } from "./ports";
 import type { MemberRef } from "./session/events";
+import { readingOptions } from "./session/readingOptions";
 import { membersOn, type PlacedMember } from "./session/membersOn";
 
 /** A log that cannot be followed now is tried again after this. */
@@ -77,8 +78,7 @@ export class LogFollowers {
       ref,
       path,
       ...(member.run ? { run: member.run } : {}),
-      ...(stage?.progress ? { hint: stage.progress } : {}),
-      ...(stage?.rules ? { rules: stage.rules } : {}),
+      ...readingOptions(stage),
       log: logs.of(this.#session, ref),
       clock,
       apply: (event) => {

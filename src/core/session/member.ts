@@ -1,4 +1,4 @@
-import type { ProgressReading } from "../log/reading";
+import type { FailureReading, ProgressReading } from "../log/reading";
 import type { RunRecord } from "../ports";
 import { estimate, type ProgressRow } from "./estimate";
 import type { Eta } from "./eta";
@@ -40,7 +40,7 @@ export function applyToMember(member: Member, event: MemberEvent): Member {
     case "progress":
       return withProgress(member, event.reading, event.at);
     case "failure":
-      return { ...member, failures: [...member.failures, event.reading].slice(0, mostFailures) };
+      return withFailure(member, event.reading);
     case "outputs":
       return member.run?.run === event.run ? { ...member, outputs: event.report } : member;
     case "writer":
@@ -90,6 +90,13 @@ function endMark(record: RunRecord, clockOffsetMs: number): Mark {
   const how =
     exit?.kind === "code" ? `exit code ${exit.code}` : exit?.kind === "signal" ? `SIG${exit.signal}` : "unknown";
   return { at, kind: "failed", label: `failed: ${how}` };
+}
+
+/** The last words of a run may be told twice: fetched at its end, and again when its log is followed. */
+function withFailure(member: Member, reading: FailureReading): Member {
+  const known = member.failures.some((one) => one.offset === reading.offset && one.failure === reading.failure);
+  if (known || member.failures.length >= mostFailures) return member;
+  return { ...member, failures: [...member.failures, reading] };
 }
 
 /** What grows has a writer, whatever was found when it was quiet. */
