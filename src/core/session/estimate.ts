@@ -1,5 +1,5 @@
 import { forecasts, meanOf } from "./estimateForecasts";
-import { trackOf, type Cell, type ProgressRow } from "./estimateTrack";
+import { trackOf, type Cell, type ProgressRow, type Track } from "./estimateTrack";
 
 export type { ProgressRow } from "./estimateTrack";
 
@@ -35,9 +35,7 @@ export function estimate(rows: readonly ProgressRow[], now: number): Estimate | 
   const values = forecasts(track.cells);
   const errors = pastErrors(track.cells, values.length);
   const blended = blend(values, errors);
-  const share = last.done / last.total;
-  const pace =
-    track.slowEnd > 0 && share > 0.9 ? Math.max(Math.exp(blended.value), track.slowEnd) : Math.exp(blended.value);
+  const pace = paceAhead(track, Math.exp(blended.value), last.done / last.total);
   const age = Math.max(0, now - last.t);
   // Work goes on since the last row, as long as the log is not quieter than its own cadence; then the finish slides.
   const underWay = Math.min(age, track.usualGap);
@@ -46,6 +44,21 @@ export function estimate(rows: readonly ProgressRow[], now: number): Estimate | 
   const spread = spreadOf(blended.error, track.cells.length);
   const range = { eta, lo: eta * Math.exp(-spread.below), hi: eta * Math.exp(spread.above) + silence };
   return Number.isFinite(range.hi) ? range : null;
+}
+
+/** Seconds per item from here on: at the two ends of a run, its past does not show what the newest rows do. */
+function paceAhead(track: Track, usual: number, share: number): number {
+  if (share > 0.9) return Math.max(usual, track.slowEnd);
+  return share < 0.06 ? usual * stillWarming(track.cells) : usual;
+}
+
+/** Below 1 while a young run is still speeding up: part of the speed-up is expected to go on, a half at most. */
+function stillWarming(cells: readonly Cell[]): number {
+  if (cells.length < 3) return 1;
+  const beginning = meanOf(cells.slice(0, Math.max(1, cells.length >> 2)), 0);
+  const newest = meanOf(cells, Math.max(cells.length >> 1, Math.floor(0.75 * cells.length)));
+  const speedUp = beginning / newest;
+  return speedUp > 1.5 ? Math.max(0.5, speedUp ** -0.4) : 1;
 }
 
 /** Mean size of each method's past errors (of logarithms), at moments of this run whose sequel is known. */
