@@ -19,7 +19,7 @@ import type { FollowEvent, FollowFrom } from "../../src/core/ports";
 import { makeTestHost, processesWith, shadow, until, type MakeTransport, type TestHost } from "./hostHarness";
 
 /** Collects what a follow says. */
-class Follower {
+export class Follower {
   readonly events: FollowEvent[] = [];
   text = "";
   readonly over = new AbortController();
