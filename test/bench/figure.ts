@@ -38,13 +38,6 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
 }
 
-/** Milliseconds that it took. */
-export async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  await work();
-  return performance.now() - began;
-}
-
 /** A positive number from the environment. */
 export function setting(name: string, otherwise: number): number {
   const value = Number(process.env[name]);

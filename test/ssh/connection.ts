@@ -4,7 +4,7 @@ import type { Prompter, PromptQuestion, TrustedKeys, HostKeyQuestion } from "../
 import type { ConnectorOptions } from "../../src/ssh/connect";
 
 /** Real time. */
-export const clock: Clock = {
+const clock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
@@ -50,7 +50,7 @@ export class FakeClock implements Clock {
   }
 }
 
-export const silent: Logger = {
+const silent: Logger = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
@@ -113,7 +113,7 @@ export function hostAt(address: HostAddress): HostDefinition {
   return { name: "box", address, path: [], setup: [], shell: "auto", env: {}, stateDir: "~/.local/state/ml-session" };
 }
 
-export async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of stream) chunks.push(chunk);
   return Buffer.concat(chunks).toString("utf8");
