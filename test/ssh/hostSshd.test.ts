@@ -7,7 +7,7 @@ import type { HostDefinition } from "../../src/core/session/definition";
 import type { HostOps, Transport } from "../../src/core/ports";
 import { connectTransport } from "../../src/ssh/connect";
 import { openHost } from "../../src/ssh/hostOps";
-import { hostAt, optionsFor, silent } from "./connection";
+import { hostAt, optionsFor } from "./connection";
 import { Follower } from "./hostFollowBodies";
 import { processesWith, realClock, until, type TestHost } from "./hostHarness";
 import { launched } from "./hostRunBodies";
@@ -18,7 +18,7 @@ interface Remote {
   readonly server: Sshd;
   readonly work: string;
   readonly mark: string;
-  connect(silenceSeconds?: number): Promise<HostOps>;
+  readonly connect: (silenceSeconds?: number) => Promise<HostOps>;
 }
 
 async function withRemote(config: readonly string[], body: (remote: Remote) => Promise<void>): Promise<void> {
@@ -46,7 +46,7 @@ async function withRemote(config: readonly string[], body: (remote: Remote) => P
       );
       const ops = await openHost(transport, definition, {
         clock: realClock,
-        logger: silent,
+        logger: optionsFor(server.folder).logger,
         ...(silenceSeconds === undefined ? {} : { silenceSeconds }),
       });
       open.push(ops);
