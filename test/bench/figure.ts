@@ -1,5 +1,3 @@
-import { performance } from "node:perf_hooks";
-
 /** One measured figure. `bar` is what must hold: at most, or at least, that much of `value` or of `ratio`. */
 export interface Figure {
   readonly name: string;

@@ -50,7 +50,7 @@ export class FakeClock implements Clock {
   }
 }
 
-const silent: Logger = {
+export const silent: Logger = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,

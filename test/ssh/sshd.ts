@@ -5,7 +5,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 
 export interface SshdOptions {
-  /** More lines for sshd_config; the first line of a keyword wins, and these come first. */
+  /** More lines for sshd_config; the first line of a keyword wins, and these come first. HOME is the server's folder. */
   readonly config?: readonly string[];
 }
 
@@ -44,6 +44,8 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
     config,
     [
       ...(options.config ?? []),
+      // Whoever runs the tests has start-up files; those may print, take a second, or wait for a lock.
+      `SetEnv HOME=${folder}`,
       `Port ${port}`,
       "ListenAddress 127.0.0.1",
       `HostKey ${hostKeyFile}`,
