@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type ServedEditor, withEditor } from "../rig/servedEditor";
 import { type RemoteHost, remoteHost } from "./remoteHost";
-import { answer, asked, dialog, inTurn, pressOnRow, said, says } from "./workbenchHands";
+import { answer, asked, dialog, inTurn, pressOnRow, says } from "./workbenchHands";
 
 type Step = (editor: ServedEditor, host: RemoteHost) => Promise<void>;
 
@@ -144,7 +144,7 @@ async function changedKey(editor: ServedEditor, host: RemoteHost): Promise<void>
   );
   assert.ok(refusal.includes(old), refusal);
   assert.ok(refusal.includes(fingerprint(host)), refusal);
-  assert.match((await said(editor, "Stages", "gpu8")) ?? "", /not connected · .*changed/);
+  await says(editor, "gpu8", /^not connected · .*changed/);
   assert.equal(await dialog(editor), undefined);
   await editor.screenshot("host-key-changed-dark");
   assert.match(host.sshd.output().slice(before), /Connection from/);

@@ -140,7 +140,7 @@ test("the status bar says what runs and turns red only for a failure nobody saw"
   assert.equal(calm.spoken, "ML Session: inference 71 %, ~04:10");
   assert.equal(calm.alarm, false);
   const alarm = summarise([session([download, inference], { alerts: [alert] })], now);
-  assert.equal(alarm?.text, "$(error) download failed");
+  assert.equal(alarm?.text, "$(error) download failed · inference 71 % · ~04:10");
   assert.equal(alarm.alarm, true);
   assert.equal(summarise([session([download])], now)?.alarm, false);
   const unknown = stage("inference", [

@@ -3,7 +3,7 @@ import type { Alert, Member, Session } from "./model";
 import { nodeId, type TreeNode } from "./nodes";
 import { row, type Row } from "./rows";
 import { causeWithExit, join } from "./stateWords";
-import { clockTime, list } from "./words";
+import { clockTime, list, firstSentence } from "./words";
 
 /*
  * The Alerts view: failures that nobody acknowledged, the newest first, each with what helps below it.
@@ -96,11 +96,11 @@ export function notices(sessions: Iterable<Session>, told: ReadonlySet<string>):
     if (!first) return [];
     const { session, alert } = first;
     const names = group.map((other) => alertName(other.session, other.alert));
-    const cause = causeWithExit(alert.cause, alertMember(session, alert)?.run);
+    const cause = causeWithExit(firstSentence(alert.cause), alertMember(session, alert)?.run);
     return {
       keys: group.map(({ key }) => key),
       message: plainMessage(
-        `${shortList(names)} failed${onHost(session, alert)}: ${adviceText(cause).replace(/\.$/, "")}. ${adviceText(alert.remedy)}`,
+        `${shortList(names)} failed${onHost(session, alert)}: ${adviceText(cause).replace(/\.$/, "")}. ${adviceText(firstSentence(alert.remedy))}`,
       ).slice(0, 600),
       node: alertNode(session, alert),
       launchable: session.stages.get(alert.stage)?.definition.command !== undefined,

@@ -207,7 +207,7 @@ function judged(member: Member, session: Session, place: Place): Member {
     ...(place.stage ? { stage: place.stage } : {}),
     needs: place.needs,
     connection: host?.connection ?? { kind: "not-connected" },
-    seenAt: host?.seenAt ?? (member.state.kind === "unknown" ? member.state.since : place.now),
+    seenAt: host?.seenAt ?? 0,
     // Silence of a host that is away is no stall of its jobs: what was known is judged as of then.
     now: host?.awaySince ?? place.now,
   });

@@ -17,7 +17,7 @@ export interface Circumstances {
   /** States of what it needs, by name. */
   readonly needs: ReadonlyMap<string, StageState>;
   readonly connection: ConnectionState;
-  /** When the host was last seen, our clock; what is unknown is unknown since then. */
+  /** When the host was last seen, our clock; what is unknown is unknown since then. 0: it never was. */
   readonly seenAt: number;
   readonly now: number;
 }

@@ -47,7 +47,7 @@ export interface RemoteHost {
 
 /**
  * What a member is doing. `unknown` lies over the others while the host cannot be seen (or the run was recorded by
- * another host) and never turns anything red: `last` is what it was.
+ * another host) and never turns anything red: `last` is what it was. `since` is 0 for a host that was never seen.
  */
 export type StageState =
   | { readonly kind: "waiting"; readonly for: readonly string[] } // never started

@@ -34,7 +34,11 @@ export const remoteLogScheme = "ml-session-log";
 
 /** Path and query of a log's URI. The path ends in `.log`, which is what VS Code colours by. */
 export function remoteLogParts(ref: LogRef, label: string): { readonly path: string; readonly query: string } {
-  const name = label.replace(/[^\p{L}\p{N}._ -]+/gu, "-").slice(0, 80) || "remote";
+  const name =
+    label
+      .replace(/\.log$/, "")
+      .replace(/[^\p{L}\p{N}._ -]+/gu, "-")
+      .slice(0, 80) || "remote";
   const query = new URLSearchParams({ session: ref.session, stage: ref.stage, member: ref.member });
   return { path: `/${name}.log`, query: query.toString() };
 }

@@ -1,7 +1,7 @@
 import type { RunRecord } from "../ports";
 import type { ConnectFailure } from "../errors";
 import type { ConnectionState, Member, SeenState, Stage, StageState } from "./model";
-import { bytes, clockTime, count, duration, finishRange, list, progressParts, counter } from "./words";
+import { bytes, clockTime, count, duration, finishRange, firstSentence, list, progressParts, counter } from "./words";
 
 /** A quick end is told from the start ("failed 0.4 s after start"), a late one by the clock. */
 const quickEndMs = 120_000;
@@ -58,6 +58,7 @@ type MemberFacts = Pick<Member, "since" | "run" | "progress" | "eta" | "log" | "
 /** One line that says what a member is doing: state, evidence, finish. `now`: ms since 1970. */
 export function stateText(state: StageState, facts: MemberFacts, now: number): string {
   if (state.kind === "unknown") {
+    if (state.since === 0) return join("not seen yet", state.why === "not connected" ? undefined : state.why);
     const was = `unknown since ${clockTime(state.since, now)} · was ${shortState(state.last)}`;
     const progress = facts.progress && counter(facts.progress);
     return progress === undefined || !isActive(state.last) ? was : `${was} at ${progress}`;
@@ -112,7 +113,7 @@ function failedText(cause: string, facts: MemberFacts, now: number): string {
     lasted !== undefined && lasted >= 0 && lasted < quickEndMs
       ? `failed ${duration(lasted)} after start`
       : endedAt("failed", facts, now);
-  return `${when} · ${causeWithExit(cause, run)}`;
+  return `${when} · ${causeWithExit(firstSentence(cause), run)}`;
 }
 
 /** The cause, and how the process ended if the cause does not say it: `hf is not on PATH (exit 127)`. */

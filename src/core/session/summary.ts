@@ -24,7 +24,10 @@ interface Line {
 export function summarise(sessions: readonly Session[], now: number): Summary | undefined {
   if (sessions.length === 0) return undefined;
   const alerts = sessions.flatMap((session) => session.alerts);
-  const line = alarmLine(alerts.map((alert) => alert.stage)) ?? pictureLine(sessions, now);
+  const line = withAlarm(
+    alerts.map((alert) => alert.stage),
+    pictureLine(sessions, now),
+  );
   return {
     text: `$(${line.icon}) ${plainLine(line.text).replaceAll("$(", "$ (")}`,
     tooltip: sessions.map((session) => sessionTable(session, now)).join("\n\n---\n\n"),
@@ -33,10 +36,13 @@ export function summarise(sessions: readonly Session[], now: number): Summary | 
   };
 }
 
-function alarmLine(failed: readonly string[]): Line | undefined {
+/** A failure goes first; what still runs, and until when, stays to be seen beside it. */
+function withAlarm(failed: readonly string[], picture: Line): Line {
   const [first] = failed;
-  if (first === undefined) return undefined;
-  return { icon: "error", text: failed.length === 1 ? `${first} failed` : `${amount(failed.length, "stage")} failed` };
+  if (first === undefined) return picture;
+  const alarm = failed.length === 1 ? `${first} failed` : `${amount(failed.length, "stage")} failed`;
+  const goesOn = picture.icon === "sync~spin" || picture.icon === "warning";
+  return { icon: "error", text: join(alarm, goesOn ? picture.text : undefined) };
 }
 
 function pictureLine(sessions: readonly Session[], now: number): Line {
@@ -105,7 +111,11 @@ function sessionTable(session: Session, now: number): string {
 
 function tableRow(name: string, part: Pick<Stage, "state" | "eta">, member: Member | undefined, now: number): string {
   const state =
-    part.state.kind === "unknown" ? `unknown since ${clockTime(part.state.since, now)}` : shortState(part.state);
+    part.state.kind === "unknown" && part.state.since === 0
+      ? "not seen yet"
+      : part.state.kind === "unknown"
+        ? `unknown since ${clockTime(part.state.since, now)}`
+        : shortState(part.state);
   const progress = (member?.progress && counter(member.progress)) ?? "";
   const finish = (part.eta && part.state.kind === "running" ? finishRange(part.eta, now) : undefined) ?? "";
   const icon = stateLook(part.state).icon.replace("~spin", "");

@@ -169,3 +169,8 @@ function two(value: number): string {
 function trimmed(text: string): string {
   return text.replace(/(\.\d*?)0+(?=e|$)/, "$1").replace(/\.(?=e|$)/, "");
 }
+
+/** Up to the first full stop that another sentence follows: what fits into a row. */
+export function firstSentence(text: string): string {
+  return /^.*?[.!?](?=\s+\p{Lu})/su.exec(text)?.[0] ?? text;
+}
