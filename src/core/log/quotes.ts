@@ -13,7 +13,7 @@ const closes = /^(?:-{2,}|={2,}) ?(?:end\b|\/)[^-=]{0,40}(?:-{2,}|={2,})\s*$/i;
 export class Quotes {
   #left = 0;
 
-  /** Whether a quotation was opened and may go on. */
+  /** Whether the next lines may be quoted. */
   get open(): boolean {
     return this.#left > 0;
   }
@@ -28,7 +28,7 @@ export class Quotes {
     }
     if (!(body.startsWith("```") || (body.startsWith("--") || body.startsWith("==") ? opens.test(body) : false)))
       return false;
-    if (!peeled.record) this.#left = longestQuote;
+    if (!peeled.record && peeled.source === "") this.#left = longestQuote;
     return true;
   }
 }

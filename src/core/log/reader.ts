@@ -1,17 +1,22 @@
 import type { LogRule, ProgressHint } from "../session/definition";
-import { dullLines, type DullLines } from "./dullLines";
 import { FailureFinder } from "./failures/finder";
 import type { LinePlace } from "./failures/tracebacks";
-import { progressFormats } from "./formats/all";
 import { hintFormat } from "./formats/hint";
 import type { FormatMemory, FormatReading, ProgressFormat } from "./formats/format";
-import { cleanText, LineSplitter, type Piece } from "./lines";
+import { cleanText } from "./lines";
 import { peelPrefixes, type PeeledLine } from "./prefixes";
+import { everybody, evaluatorNeedles, kinds, laneOf, questions, type Asked } from "./questions";
 import { Quotes } from "./quotes";
 import type { LogVerdict, ProgressReading, Reading } from "./reading";
+import { SegmentScanner } from "./scanner";
+import { seenIn } from "./textNeedles";
 
 /** Text that rules and formats look at; the rest of a longer segment is not searched. */
 const searchedText = 16_384;
+/** Of a line that draws over itself by `\r`: all states up to this one are read … */
+const firstStates = 256;
+/** … then each one whose number these bits of leave zero, and the last. */
+const stateMask = 63;
 
 /** How to read a log. */
 export interface LogReaderOptions {
@@ -21,65 +26,57 @@ export interface LogReaderOptions {
   readonly hint?: ProgressHint;
   /** The session file's own rules for lines. An unusable one throws an `ExpectedError`. */
   readonly rules?: readonly LogRule[];
+  /** Reads every line, asks every format and every rule, and knows no quick way: what the rest is compared with. */
+  readonly thorough?: boolean;
 }
 
 /**
  * Reads a log as it comes, in chunks of any size: progress, metrics, failures. Where the chunks are cut never shows in
  * the readings. Never throws on what a log holds.
+ *
+ * A line in which no needle of any format or rule stands is counted, not read; the others are shown only to the formats
+ * and rules whose needles they hold. Of a line that draws over itself by `\r`, progress is taken from the first 256
+ * states, from each 64th after them, and from the last; failures are looked for in all of them.
  */
 export class LogReader {
-  readonly #lines: LineSplitter;
+  readonly #scanner: SegmentScanner;
   readonly #failures: FailureFinder;
-  readonly #formats: readonly ProgressFormat[];
+  readonly #own: ProgressFormat | undefined;
+  readonly #thorough: boolean;
   readonly #quotes = new Quotes();
   readonly #total: number | undefined;
-  #memory: FormatMemory = { fetching: false, evaluating: false, wrapping: false, gpuColumns: [], dmonColumns: [] };
-
-  /** Absent where the session file brings a format of its own. */
-  readonly #dull: DullLines | undefined;
-  #calm = true;
-  /** The line that was passed over last. */
-  #passed: Piece | undefined;
+  readonly #memory: FormatMemory = {
+    fetching: false,
+    evaluating: false,
+    wrapping: false,
+    gpuColumns: [],
+    dmonColumns: [],
+  };
+  /** Where `where` finds the text of the line that is being read. */
+  #text: string | undefined;
+  #thins = true;
+  #readings: Reading[] = [];
 
   constructor(options: LogReaderOptions = {}) {
-    this.#lines = new LineSplitter(options.offset ?? 0);
+    this.#scanner = new SegmentScanner(questions().sought, { take: () => this.#take() }, options.offset ?? 0);
     this.#failures = new FailureFinder(options.rules);
-    const own = options.hint?.pattern;
-    this.#formats = own === undefined ? progressFormats : [hintFormat(own), ...progressFormats];
+    this.#own = options.hint?.pattern === undefined ? undefined : hintFormat(options.hint.pattern);
     this.#total = options.hint?.total;
-    this.#dull = own === undefined ? dullLines() : undefined;
-    this.#calm = this.#isCalm();
+    this.#thorough = options.thorough ?? false;
+    this.#listen();
   }
 
   /** Readings of everything that these bytes complete: lines ended by `\n`, segments ended by `\r`. */
   push(bytes: Uint8Array): readonly Reading[] {
-    const readings: Reading[] = [];
-    this.#lines.push(bytes, (piece) => {
-      if (this.#calm && (piece.bytes.length === 0 || this.#dull?.proves(piece.bytes) === true)) {
-        if (piece.bytes.length > 0) this.#passed = piece;
-        return;
-      }
-      this.#read(piece, readings);
-      this.#calm = this.#isCalm();
-    });
-    // Its bytes are only lent.
-    if (this.#passed !== undefined) this.#passed = { ...this.#passed, bytes: this.#passed.bytes.slice() };
-    return readings;
-  }
-
-  /** Whether nothing that was read before gives a meaning to lines that have none by themselves. */
-  #isCalm(): boolean {
-    const { gpuColumns, dmonColumns } = this.#memory;
-    return this.#failures.calm && !this.#quotes.open && gpuColumns.length === 0 && dmonColumns.length === 0;
+    this.#scanner.push(bytes);
+    return this.#taken();
   }
 
   /** Ends the unfinished line and all that waits for more, as when the job has ended. */
   flush(): readonly Reading[] {
-    const readings: Reading[] = [];
-    const piece = this.#lines.flush();
-    if (piece !== undefined) this.#read(piece, readings);
-    readings.push(...this.#failures.settle());
-    return readings;
+    this.#scanner.flush();
+    this.#add(this.settle());
+    return this.#taken();
   }
 
   /**
@@ -87,15 +84,20 @@ export class LogReader {
    * Call it when the log has been quiet for a moment; reading goes on afterwards as before.
    */
   settle(): readonly Reading[] {
-    return this.#failures.settle();
+    const readings = this.#failures.settle();
+    this.#listen();
+    return readings;
   }
 
   /** The progress of the unfinished last line: a bar that never ends a line. Changes nothing. */
   peek(): ProgressReading | undefined {
-    const piece = this.#lines.peek();
-    if (piece === undefined) return undefined;
-    const text = cleanText(piece.bytes).slice(0, searchedText);
-    return this.#progress(piece, peelPrefixes(text), { ...this.#memory })?.reading;
+    let found: ProgressReading | undefined;
+    const look = (): void => {
+      found = this.#progress(peelPrefixes(this.#decode()), { ...this.#memory }, everybody.formats)?.reading;
+    };
+    if (this.#scanner.peek()) look();
+    else this.#scanner.withLeft(look);
+    return found;
   }
 
   /** What everything read so far says about the job. */
@@ -103,63 +105,131 @@ export class LogReader {
     return this.#failures.verdict();
   }
 
-  #read(piece: Piece, into: Reading[]): void {
-    if (piece.bytes.length === 0) {
-      if (piece.segment === 0) this.#look(piece, "", { source: "", body: "", level: "", record: false }, into);
-      return;
-    }
-    const text = cleanText(piece.bytes).slice(0, searchedText);
-    const peeled = peelPrefixes(text);
-    if (!this.#quotes.holds(peeled)) this.#understand(piece, text, peeled, into);
+  #taken(): readonly Reading[] {
+    const readings = this.#readings;
+    this.#readings = [];
+    return readings;
   }
 
-  #understand(piece: Piece, text: string, peeled: PeeledLine, into: Reading[]): void {
-    const progress = this.#progress(piece, peeled, this.#memory);
+  /** A segment that may say something. False: it is a state that is left out. */
+  #take(): boolean {
+    const scanner = this.#scanner;
+    const thin = this.#thins && scanner.segment >= firstStates && (scanner.segment & stateMask) !== 0;
+    const left = thin && !scanner.endsLine && !scanner.late;
+    if (left && !scanner.unclean && (scanner.seenKinds & kinds.failure) === 0) return false;
+    if (this.#quick()) return true;
+    const text = this.#decode();
+    const asked = this.#asked(text, left);
+    if (asked === undefined) return false;
+    this.#read(text, asked);
+    this.#text = undefined;
+    this.#listen();
+    return true;
+  }
+
+  /** Reads the segment by the quick way of the only format that its needles belong to. */
+  #quick(): boolean {
+    const scanner = this.#scanner;
+    if (scanner.lane === 0 || scanner.unclean || scanner.late || this.#slow()) return false;
+    const reading = laneOf(scanner.lane)?.(scanner, this.#memory);
+    if (reading === undefined) return false;
+    this.#readings.push(reading);
+    const more = this.#failures.progress(reading, this.#where, "");
+    if (more.length > 0) this.#add(more);
+    if (scanner.all) this.#listen();
+    return true;
+  }
+
+  #slow(): boolean {
+    return this.#thorough || this.#own !== undefined || this.#failures.hasOwn || this.#quotes.open;
+  }
+
+  /** Whom to ask about the segment; undefined when it is left out after all. */
+  #asked(text: string, left: boolean): Asked | undefined {
+    const scanner = this.#scanner;
+    const hidden = scanner.unclean || scanner.late;
+    const seen = hidden ? seenIn(text) : scanner;
+    if (left && (seen.seenKinds & kinds.failure) === 0) return undefined;
+    return this.#thorough ? everybody : questions().asked(seen.seen, seen.seenCount);
+  }
+
+  #decode(): string {
+    const { bytes, start, end } = this.#scanner;
+    return cleanText(bytes.subarray(start, end)).slice(0, searchedText);
+  }
+
+  #read(text: string, asked: Asked): void {
+    this.#text = text;
+    if (text === "" && this.#scanner.end === this.#scanner.start) {
+      if (this.#scanner.segment === 0) this.#look({ source: "", body: "", level: "", record: false }, asked);
+      return;
+    }
+    const peeled = peelPrefixes(text);
+    if (!this.#quotes.holds(peeled)) this.#understand(text, peeled, asked);
+  }
+
+  #understand(text: string, peeled: PeeledLine, asked: Asked): void {
+    const progress = this.#progress(peeled, this.#memory, asked.formats);
     if (progress !== undefined) {
-      into.push(progress.reading, ...this.#failures.progress(progress.reading, placeOf(piece, text), peeled.body));
+      this.#readings.push(progress.reading);
+      this.#add(this.#failures.progress(progress.reading, this.#where, peeled.body));
       if (progress.rest === undefined) return;
       // Another writer's text is glued to the bar: a warning, a traceback, the metrics, the next bar.
       const rest = peelPrefixes(progress.rest);
-      this.#understand(piece, progress.rest, { ...rest, source: joined(peeled.source, rest.source) }, into);
+      this.#text = progress.rest;
+      this.#understand(progress.rest, { ...rest, source: joined(peeled.source, rest.source) }, asked);
       return;
     }
-    // lm-evaluation-harness prepares its requests under bars without a label
-    if (text.includes("[evaluator:") || text.includes("[lm_eval.")) this.#memory.evaluating = true;
-    this.#look(piece, text, peeled, into);
+    if (evaluatorNeedles.some((needle) => text.includes(needle))) this.#memory.evaluating = true;
+    this.#look(peeled, asked);
   }
 
-  #look(piece: Piece, text: string, peeled: PeeledLine, into: Reading[]): void {
-    const before = this.#passed;
-    if (text !== "") this.#passed = undefined;
-    // What stood right before a traceback can say whether anybody tries again.
-    if (before !== undefined && text.includes("Traceback (most")) {
-      const said = cleanText(before.bytes).slice(0, searchedText);
-      this.#failures.look(peelPrefixes(said), placeOf(before, said));
-    }
-    into.push(...this.#failures.look(peeled, placeOf(piece, text)));
+  #look(peeled: PeeledLine, asked: Asked): void {
+    this.#add(this.#failures.look(peeled, this.#where(), asked));
+  }
+
+  #add(readings: readonly Reading[]): void {
+    for (const reading of readings) this.#readings.push(reading);
+  }
+
+  /** Where the segment stands; decodes it if nobody did. */
+  readonly #where = (): LinePlace => {
+    const { line, segment, lineOffset, endOffset } = this.#scanner;
+    return { line, segment, offset: lineOffset, endOffset, text: this.#text ?? this.#decode() };
+  };
+
+  /** Tells the scanner which lines mean something after what was read. */
+  #listen(): void {
+    const { gpuColumns, dmonColumns, wrapping } = this.#memory;
+    const wanted = this.#failures.wantsLines || this.#own !== undefined || this.#quotes.open;
+    this.#thins = !wanted;
+    this.#scanner.all = wanted || this.#thorough || wrapping || gpuColumns.length > 0 || dmonColumns.length > 0;
+    this.#scanner.interest = this.#failures.wantsRequests ? 255 : 255 & ~kinds.request;
   }
 
   #progress(
-    piece: Piece,
     peeled: PeeledLine,
     memory: FormatMemory,
+    formats: readonly ProgressFormat[],
   ): { reading: ProgressReading; rest: string | undefined } | undefined {
-    for (const format of this.#formats) {
+    const own = this.#own?.read(peeled, memory);
+    if (own !== undefined) return { reading: this.#reading(peeled, "pattern", own), rest: own.rest };
+    for (const format of formats) {
       if (!peeled.body.includes(format.trigger)) continue;
       const found = format.read(peeled, memory);
-      if (found !== undefined) return { reading: this.#reading(piece, peeled, format.key, found), rest: found.rest };
+      if (found !== undefined) return { reading: this.#reading(peeled, format.key, found), rest: found.rest };
     }
     return undefined;
   }
 
-  #reading(piece: Piece, peeled: PeeledLine, format: string, found: FormatReading): ProgressReading {
+  #reading(peeled: PeeledLine, format: string, found: FormatReading): ProgressReading {
     const { rest: _rest, role, ...fields } = found;
     const total = fields.total ?? (role === undefined && fields.done !== undefined ? this.#total : undefined);
     return {
       kind: "progress",
-      line: piece.line,
-      segment: piece.segment,
-      offset: piece.lineOffset,
+      line: this.#scanner.line,
+      segment: this.#scanner.segment,
+      offset: this.#scanner.lineOffset,
       format,
       ...fields,
       ...(total === undefined ? {} : { total }),
@@ -167,10 +237,6 @@ export class LogReader {
       source: peeled.source,
     };
   }
-}
-
-function placeOf({ line, segment, lineOffset, endOffset }: Piece, text: string): LinePlace {
-  return { line, segment, offset: lineOffset, endOffset, text };
 }
 
 function joined(first: string, second: string): string {

@@ -1,7 +1,7 @@
 import type { LogRule } from "../../session/definition";
 import type { PeeledLine } from "../prefixes";
 import type { FailureReading, LogVerdict, ProgressReading } from "../reading";
-import { exceptionRules, lineNeedles, lineRules } from "./rules";
+import { exceptionRules } from "./rules";
 import { matchRule, type Captured, type FailureRule } from "./rule";
 import { placed } from "./place";
 import { TracebackTracker, type ExceptionChain, type LinePlace, type RaisedException } from "./tracebacks";
@@ -25,6 +25,13 @@ const withoutEcho = new Set([
   "dependency-conflict",
   "permission",
 ]);
+
+/** What could be found in a line: the rules of which it holds a needle. */
+export interface AskedRules {
+  readonly rules: readonly FailureRule[];
+  /** It may be an exception without a traceback that a rule for exceptions knows. */
+  readonly bareException: boolean;
+}
 
 interface Finding {
   readonly rule: FailureRule;
@@ -54,9 +61,19 @@ export class FailureFinder {
     this.#own = rules.length === 0 ? undefined : new UserRules(rules);
   }
 
-  /** Whether lines that no rule and no format fits mean nothing, as long as the last one is taken before a traceback. */
-  get calm(): boolean {
-    return this.#own === undefined && this.#tracebacks.calm && this.#trends.calm;
+  /** Whether it has rules of a session file, which want to see all text. */
+  get hasOwn(): boolean {
+    return this.#own !== undefined;
+  }
+
+  /** Whether lines mean something that would mean nothing by themselves: all must be looked at. */
+  get wantsLines(): boolean {
+    return this.#own !== undefined || this.#tracebacks.wantsLines;
+  }
+
+  /** Whether requests that were served well mean something. */
+  get wantsRequests(): boolean {
+    return this.#trends.refusing;
   }
 
   /** What all lines so far say. A traceback that still waits for its end counts. */
@@ -64,21 +81,25 @@ export class FailureFinder {
     return this.#verdict;
   }
 
-  /** Takes a line (or a segment of one) and returns what it completes. */
-  look(peeled: PeeledLine, place: LinePlace): readonly FailureReading[] {
+  /** Takes a line (or a segment of one) and returns what it completes. @param asked the rules that could fit it */
+  look(peeled: PeeledLine, place: LinePlace, asked: AskedRules): readonly FailureReading[] {
     const { consumed, finished } = this.#tracebacks.feed(peeled, place);
     const readings = finished.flatMap((chain) => this.#chain(chain));
-    if (!consumed) readings.push(...this.#line(peeled, place));
+    if (!consumed) readings.push(...this.#line(peeled, place, asked));
     return readings;
   }
 
   /** Takes a reading of progress: runs of them can show a failure, and a process that goes on has survived its last traceback. */
-  progress(reading: ProgressReading, place: LinePlace, body: string): readonly FailureReading[] {
-    const readings = this.#tracebacks.progressed(reading.source).flatMap((chain) => this.#chain(chain));
+  progress(reading: ProgressReading, where: () => LinePlace, body: string): readonly FailureReading[] {
+    const finished = this.#tracebacks.progressed(reading.source);
+    const readings = finished.length === 0 ? [] : finished.flatMap((chain) => this.#chain(chain));
     const own = this.#own?.look(body);
     if (own === "harmless") return readings;
-    if (own !== undefined) return [...readings, ...this.#found({ ...own, place, startLine: place.line })];
-    const trend = this.#trends.progress(reading, place);
+    if (own !== undefined) {
+      const place = where();
+      return [...readings, ...this.#found({ ...own, place, startLine: place.line })];
+    }
+    const trend = this.#trends.progress(reading, where);
     if (trend !== undefined) readings.push(...this.#report(trend));
     return readings;
   }
@@ -102,13 +123,13 @@ export class FailureFinder {
     return [finding];
   }
 
-  #line(peeled: PeeledLine, place: LinePlace): readonly FailureReading[] {
+  #line(peeled: PeeledLine, place: LinePlace, asked: AskedRules): readonly FailureReading[] {
     const body = peeled.body.trimStart();
     if (body === "") return [];
     const own = this.#own?.look(body);
     if (own === "harmless") return [];
     if (own !== undefined) return this.#found({ ...own, place, startLine: place.line });
-    const said = explainLine(body, peeled.level);
+    const said = explainLine(body, peeled.level, asked.rules);
     if (said !== undefined) {
       const waiting = this.#tracebacks.waiting(peeled.source);
       // The line explains the exception above it, which is reported with it.
@@ -117,6 +138,11 @@ export class FailureFinder {
     }
     const trend = this.#trends.line(body, place);
     if (trend !== undefined && !this.#isEcho(place.line)) return this.#report(trend);
+    return asked.bareException ? this.#bare(peeled, place) : [];
+  }
+
+  /** An exception that is printed without a traceback counts only when a rule knows its cause. */
+  #bare(peeled: PeeledLine, place: LinePlace): readonly FailureReading[] {
     if (!bareException.test(peeled.body)) return [];
     const known = explain(peeled.body);
     return known === undefined || known.rule.weight < 2 ? [] : this.#found({ ...known, place, startLine: place.line });
@@ -169,10 +195,9 @@ export class FailureFinder {
 type Explanation = Pick<Finding, "rule" | "captured">;
 
 /** The first rule that fits a line. A loose rule does not hold for what a logger calls information. */
-function explainLine(body: string, level: string): Explanation | undefined {
-  if (!lineNeedles.test(body)) return undefined;
+function explainLine(body: string, level: string, rules: readonly FailureRule[]): Explanation | undefined {
   const chatty = level === "INFO" || level === "DEBUG" || level === "TRACE";
-  for (const rule of lineRules) {
+  for (const rule of rules) {
     if (chatty && rule.scope === "both") continue;
     const captured = matchRule(rule, body);
     if (captured !== undefined) return { rule, captured };

@@ -120,7 +120,7 @@ export const gpuRules: readonly FailureRule[] = [
     permanent: true,
     scope: "both",
     weight: 3,
-    needles: ["fallen off the bus", "Unable to determine the device handle for GPU", "GPU is lost", "): 79,"],
+    needles: ["fallen off the bus", "Unable to determine the device handle for GPU", "GPU is lost", "NVRM: Xid ("],
     pattern:
       /(?:^NVRM: (?:Xid \([^)]{1,60}\): 79,|.{0,120}fallen off the bus)|^Unable to determine the device handle for GPU ?(?<gpu>[\w:.]{0,40})|^.{0,200}\bGPU is lost\b)/,
     cause: "A GPU no longer answers on the PCIe bus (Xid 79); every job on it is lost.",
@@ -132,7 +132,7 @@ export const gpuRules: readonly FailureRule[] = [
     permanent: true,
     scope: "both",
     weight: 3,
-    needles: ["Xid (", "uncorrectable ECC error", "ncorrectable ECC"],
+    needles: ["NVRM: Xid (", "uncorrectable ECC error", "ncorrectable ECC"],
     pattern:
       /(?:^NVRM: Xid \([^)]{1,60}\): (?:48|64|92|94|95|140),|(?:CUDA error: |^)uncorrectable ECC error encountered|^.{0,100}Error: .{0,200}[Uu]ncorrectable ECC)/,
     cause: "The GPU found a memory error that it cannot correct (ECC).",

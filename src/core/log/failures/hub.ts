@@ -31,7 +31,7 @@ export const hubRules: readonly FailureRule[] = [
   rule({
     failure: "gated-repo",
     permanent: true,
-    needles: ["requires approval", "gated", "is restricted"],
+    needles: ["requires approval", "gated repo", "is restricted"],
     pattern:
       /^Error: (?:Access denied\. This repository requires approval|.{0,200}gated repo|Access to (?:model|dataset) .{1,200} is restricted)|^(?:Cannot access gated repo for url|Access to (?:model|dataset) .{1,200} is restricted)/,
     cause: gatedCause,
@@ -93,7 +93,18 @@ export const hubRules: readonly FailureRule[] = [
     failure: "rate-limit",
     scope: "both",
     weight: 3,
-    needles: ["429", "rate limit", "over its data quota", "RateLimitError", "toomanyrequests", "SlowDown"],
+    needles: [
+      "429 Client Error",
+      "429 Too Many",
+      "Error code: 429",
+      "ate limit",
+      "over its data quota",
+      "response... 429",
+      "ERROR 429: ",
+      "returned error: 429",
+      "toomanyrequests",
+      "SlowDown",
+    ],
     pattern:
       /^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|RateLimitError|Error)(?:\(\w{1,60}\))?: |Error: )(?:.{0,300}?)(?:429 (?:Client Error|Too Many Requests)|'429 Too Many Requests'|Error code: 429|[Rr]ate limit)|^(?:docker: )?(?:Error response from daemon: )?toomanyrequests: |^(?:fatal error: )?An error occurred \(SlowDown\)|^curl: \(22\) .{0,100}returned error: 429|^(?:Error downloading object: |batch response: ).{0,600}over its data quota|^.{0,60}(?:HTTP request sent, awaiting response\.\.\. 429|ERROR 429: )/,
     cause: (captured) =>
@@ -107,20 +118,26 @@ export const hubRules: readonly FailureRule[] = [
     permanent: true,
     scope: "both",
     needles: [
-      "401",
-      "403",
+      ...["401", "403"].flatMap((code) => [
+        `${code} Client Error`,
+        `${code} Unauthorized`,
+        `${code} Forbidden`,
+        `Error code: ${code}`,
+        `returned error: ${code}`,
+      ]),
       "Invalid credentials",
       "Invalid user token",
       "Invalid username or password",
-      "uthenticat",
-      "could not read Username",
-      "AuthenticationError",
-      "not logged in",
-      "api_key",
+      "uthentication failed",
+      "uthentication required",
+      "ermission denied",
+      "ot logged in",
       "API key verification failed",
       "LocalTokenNotFoundError",
-      "ot logged in",
       "NoCredentialsError",
+      "No API key",
+      "api_key not configured",
+      "could not read Username",
     ],
     pattern:
       /^(?:[\w.]*(?:LocalTokenNotFoundError|NoCredentialsError): |Error: Not logged in|[\w.]*AuthenticationError: API key verification failed)|^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|AuthenticationError|PermissionDeniedError|CommError|UsageError|LocalTokenNotFoundError|BadRequestError)(?:\(\w{1,60}\))?: |Error: |wandb: ERROR |curl: \(22\) |fatal: )(?:.{0,300}?)(?:\b40[13] (?:Client Error|Unauthorized|Forbidden)|'40[13] |Error code: 40[13]|returned error: 40[13]|Invalid (?:credentials|user token|username or password)|[Aa]uthentication (?:failed|required)|[Pp]ermission denied|not logged in|No API key|api_key not configured|could not read Username)/,
@@ -155,7 +172,7 @@ export const hubRules: readonly FailureRule[] = [
   rule({
     failure: "auth",
     permanent: true,
-    needles: ["wandb"],
+    needles: ["api_key not configured", "No API key", "API key must be 40", "permission denied"],
     pattern:
       /^(?:wandb: )?(?:ERROR )?(?:.{0,60})?(?:wandb\.errors\.\w*(?:UsageError|AuthenticationError|CommError): |ERROR )(?:api_key not configured|No API key configured|API key must be 40 characters|.{0,100}permission denied)/,
     cause: "W&B has no valid API key on this host.",

@@ -30,10 +30,3 @@ export const lineRules: readonly FailureRule[] = all.filter((rule) => rule.scope
 
 /** Rules for exceptions. */
 export const exceptionRules: readonly FailureRule[] = all.filter((rule) => rule.scope !== "line");
-
-/** Fits every text that one of the line rules could fit: one search in place of one for each rule. */
-export const lineNeedles = new RegExp(
-  [...new Set(lineRules.flatMap((rule) => rule.needles))]
-    .map((needle) => needle.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"))
-    .join("|"),
-);

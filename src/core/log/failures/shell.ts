@@ -42,7 +42,9 @@ export const shellRules: readonly FailureRule[] = [
   notFound(String.raw`error: Failed to spawn: \x60(?<program>[^\x60]{1,200})\x60`, ["Failed to spawn"]),
   // Debian's handler: `Command 'hf' not found, did you mean:`
   notFound(String.raw`Command '${program}' not found(?:, .{0,200})?`, ["Command '"]),
-  notFound(String.raw`make(?:\[\d+\])?: (?<program>[\w.+/-]{1,100}): No such file or directory`, ["make"]),
+  notFound(String.raw`make(?:\[\d+\])?: (?<program>[\w.+/-]{1,100}): No such file or directory`, [
+    ": No such file or directory",
+  ]),
   // coreutils and util-linux: `nohup: failed to run command 'hf': No such file or directory`, curly quotes, too
   notFound(
     String.raw`${launcher}: (?:failed to (?:run command|execute|exec)|can(?:no|')t (?:run(?: command)?|execute|exec)|unable to execute)? ?${quote}${program}${quote}: No such file or directory`,

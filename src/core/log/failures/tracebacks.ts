@@ -36,6 +36,8 @@ interface OpenChain extends ExceptionChain {
   /** The line before said that this is not the last try: harmless if the program goes on. */
   readonly retried: boolean;
   foreign: number;
+  /** Lines of other processes since it said something. */
+  silent: number;
 }
 
 const head =
@@ -49,23 +51,46 @@ const usedUp = /[Mm]ax(?:imum)? retries|[Gg]iving up|exhausted|after \d+ retries
 const threadHead = /^Exception in thread (?<thread>.{1,80}?):?\s*$/;
 const ignoredHead = /^Exception ignored (?:in|while|on)\b/;
 
+/** One of these is in each line that begins a traceback or says something about the next one. */
+export const tracebackNeedles: readonly string[] = [
+  "Traceback (most recent call last)",
+  "Exception in thread ",
+  "Exception ignored ",
+];
+/** One of these is in each line that says that something is tried again. */
+export const attemptNeedles: readonly string[] = [
+  "etrying",
+  "will retry",
+  "etry in",
+  "trying again",
+  "attempt ",
+  " attempts",
+  " retries",
+];
+
 /** Lines after an exception that may still belong to its message. */
 const continuationLines = 8;
 /** Foreign lines inside a traceback after which it is given up. */
 const foreignLines = 40;
+/** Lines of others after which a process that fell silent in its traceback is taken for done with it. */
+const silentLines = 1000;
+/** Lines for which `Exception in thread …` waits for the traceback of its process. */
+const announcedLines = 50;
 
 /** Follows tracebacks, each process of the log (each source) by itself. */
 export class TracebackTracker {
   readonly #open = new Map<string, OpenChain>();
-  readonly #before = new Map<string, string>();
+  /** Lines about the traceback that comes next, by their source. */
+  readonly #announced = new Map<string, string>();
+  #announcedFor = 0;
   /** Source of the newest traceback's head. */
   #lastHead = "";
-  /** Sources whose last line said something about the traceback that may follow. */
-  readonly #announcing = new Set<string>();
+  /** The last line said that something is tried again. */
+  #retrying = false;
 
-  /** Whether no line but one that begins a traceback means anything; the line before that one must be fed, too. */
-  get calm(): boolean {
-    return this.#open.size === 0 && this.#announcing.size === 0;
+  /** Whether lines mean something that would mean nothing by themselves: all must be fed. */
+  get wantsLines(): boolean {
+    return this.#open.size > 0 || this.#announced.size > 0 || this.#retrying;
   }
 
   /**
@@ -80,11 +105,14 @@ export class TracebackTracker {
     const body = withoutTree(peeled.body);
     const open = this.#open.get(source) ?? this.#unlabelled(source, body);
     if (body.includes("Traceback (most recent call last)") && head.test(body)) return this.#head(open, peeled, place);
+    const silent = this.#open.size === 0 ? [] : this.#silent(source);
     if (open === undefined) {
       this.#remember(source, body);
-      return { consumed: false, finished: [] };
+      return { consumed: false, finished: silent };
     }
-    return open.depth > 0 ? this.#frame(open, body, place) : this.#after(open, { ...peeled, body });
+    const { consumed, finished } =
+      open.depth > 0 ? this.#frame(open, body, place) : this.#after(open, { ...peeled, body });
+    return { consumed, finished: [...silent, ...finished] };
   }
 
   /** A logger puts its prefix before the first line of a traceback only: the frames belong to the head above. */
@@ -107,11 +135,13 @@ export class TracebackTracker {
 
   /** The process of this source made progress: its last traceback is complete, and it goes on. */
   progressed(source: string): readonly ExceptionChain[] {
+    if (this.#open.size === 0) return [];
+    const silent = this.#silent(source);
     const open = this.#open.get(source);
-    if (open === undefined || open.depth > 0) return [];
+    if (open === undefined || open.depth > 0) return silent;
     this.#open.delete(source);
     if (open.retried) open.harmless = true;
-    return [open];
+    return [...silent, open];
   }
 
   /** Ends what waits for lines that may never come. */
@@ -132,20 +162,33 @@ export class TracebackTracker {
       return { consumed: true, finished: [] };
     }
     this.#lastHead = peeled.source;
-    const before = this.#before.get(peeled.source) ?? "";
-    const anyBefore = this.#before.get("*") ?? "";
+    const before = this.#announced.get(peeled.source) ?? "";
     this.#open.set(peeled.source, {
       startLine: place.line,
       source: peeled.source,
       raised: [],
       thread: threadHead.exec(before)?.groups?.["thread"],
       harmless: ignoredHead.test(before),
-      retried: tryingAgain.test(anyBefore) && !usedUp.test(anyBefore),
+      retried: this.#retrying,
       depth: 1,
       chained: false,
       foreign: 0,
+      silent: 0,
     });
+    this.#announced.delete(peeled.source);
     return { consumed: true, finished: open === undefined ? [] : [open] };
+  }
+
+  /** Chains whose process has said nothing for long, while `source` spoke. */
+  #silent(source: string): ExceptionChain[] {
+    const done: ExceptionChain[] = [];
+    for (const chain of this.#open.values()) {
+      chain.silent = chain.source === source ? 0 : chain.silent + 1;
+      if (chain.silent <= silentLines) continue;
+      this.#open.delete(chain.source);
+      if (chain.raised.length > 0) done.push(chain);
+    }
+    return done;
   }
 
   #frame(open: OpenChain, body: string, place: LinePlace): { consumed: boolean; finished: ExceptionChain[] } {
@@ -182,12 +225,15 @@ export class TracebackTracker {
 
   #remember(source: string, body: string): void {
     if (body === "") return;
-    const short = body.slice(0, 400);
-    if (this.#before.size > 500) this.#before.clear();
-    if (short.startsWith("Exception ")) this.#announcing.add(source);
-    else this.#announcing.delete(source);
-    this.#before.set(source, short);
-    this.#before.set("*", short);
+    this.#retrying = tryingAgain.test(body) && !usedUp.test(body);
+    if (threadHead.test(body) || ignoredHead.test(body)) {
+      this.#announced.set(source, body);
+      this.#announcedFor = 0;
+    } else if (this.#announced.size > 0) {
+      this.#announced.delete(source);
+      this.#announcedFor++;
+      if (this.#announcedFor > announcedLines) this.#announced.clear();
+    }
   }
 }
 

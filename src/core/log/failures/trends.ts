@@ -12,9 +12,18 @@ const failedRequests = 20;
 const failedShare = 0.5;
 
 const servedRequest =
-  /^(?:INFO: {1,9})?(?:\S{1,60} - )?"POST \/(?:v1\/|generate|invocations|completion)[^"]{0,200}" (?<status>\d{3})\b/;
+  /^(?:INFO: {1,9})?(?:\S{1,60} - )?"POST \/(?:v1\/|generate|invocations|completion)[^"]{0,200} HTTP\/[\d.]{1,3}" (?<status>\d{3})\b/;
 const waitingNotice =
   /^No available shared memory broadcast block found in \d+ second|^Health check failed\. Server couldn't get a response from detokenizer/;
+
+/** In each line that this finds something in, requests that were served well aside. */
+export const trendNeedles: readonly string[] = [
+  "No available shared memory broadcast block found in ",
+  "Health check failed. Server couldn't get a response",
+  ...["1.0", "1.1", "2", "2.0", "3"].flatMap((version) => [`HTTP/${version}" 4`, `HTTP/${version}" 5`]),
+];
+/** In each line about a request: one that was served well ends a run of others. */
+export const requestNeedle = '"POST /';
 
 type Found = Pick<FailureReading, "failure" | "severity" | "permanent" | "cause" | "remedy" | "subject">;
 
@@ -30,15 +39,15 @@ export class TrendWatcher {
   readonly #refused: Run = { count: 0, first: undefined };
   readonly #notices: Run = { count: 0, first: undefined };
 
-  /** Whether a request that is answered well changes nothing. */
-  get calm(): boolean {
-    return this.#refused.count === 0;
+  /** Whether requests were refused: then those that are served well mean something. */
+  get refusing(): boolean {
+    return this.#refused.count > 0;
   }
 
-  /** Takes a reading of progress. */
-  progress(reading: ProgressReading, place: LinePlace): FailureReading | undefined {
-    if (reading.label === "Fetching 0 files") return failure(place, nothingFetched);
-    return this.#nanLoss(reading, place) ?? this.#idleServer(reading, place) ?? failedShareOf(reading, place);
+  /** Takes a reading of progress; asks where it stands only when it is part of a run. */
+  progress(reading: ProgressReading, where: () => LinePlace): FailureReading | undefined {
+    if (reading.label === "Fetching 0 files") return failure(where(), nothingFetched);
+    return this.#nanLoss(reading, where) ?? this.#idleServer(reading, where) ?? failedShareOf(reading, where);
   }
 
   /** Takes any other line, without prefixes. */
@@ -51,25 +60,30 @@ export class TrendWatcher {
     return grown(this.#notices, noticeRun, place) ? failure(place, hungServer) : undefined;
   }
 
-  #nanLoss(reading: ProgressReading, place: LinePlace): FailureReading | undefined {
-    const { loss, eval_loss: evalLoss, grad_norm: gradient } = reading.metrics ?? {};
+  #nanLoss(reading: ProgressReading, where: () => LinePlace): FailureReading | undefined {
+    const { metrics } = reading;
+    if (metrics === undefined) return undefined;
+    const { loss, eval_loss: evalLoss } = metrics;
     if (loss === undefined && evalLoss === undefined) return undefined;
-    const run = runOf(this.#nan, reading.source);
-    if (loss === "nan" || evalLoss === "nan" || (loss === 0 && gradient === "nan")) {
+    if (loss === "nan" || evalLoss === "nan" || (loss === 0 && metrics["grad_norm"] === "nan")) {
+      const run = runOf(this.#nan, reading.source);
+      const place = where();
       return grown(run, nanRun, place) ? failure(run.first ?? place, nanLoss) : undefined;
     }
-    reset(run);
+    this.#nan.delete(reading.source);
     return undefined;
   }
 
-  #idleServer(reading: ProgressReading, place: LinePlace): FailureReading | undefined {
-    const { running, gen_tok_s: generated, prompt_tok_s: prompt } = reading.metrics ?? {};
+  #idleServer(reading: ProgressReading, where: () => LinePlace): FailureReading | undefined {
+    const { metrics } = reading;
+    if (metrics === undefined) return undefined;
+    const { running, gen_tok_s: generated } = metrics;
     if (running === undefined || generated === undefined) return undefined;
-    const run = runOf(this.#idle, reading.source);
-    if (typeof running === "number" && running > 0 && generated === 0 && (prompt ?? 0) === 0) {
-      return grown(run, idleRun, place) ? failure(place, hungServer) : undefined;
+    if (typeof running === "number" && running > 0 && generated === 0 && (metrics["prompt_tok_s"] ?? 0) === 0) {
+      const place = where();
+      return grown(runOf(this.#idle, reading.source), idleRun, place) ? failure(place, hungServer) : undefined;
     }
-    reset(run);
+    this.#idle.delete(reading.source);
     return undefined;
   }
 
@@ -84,12 +98,12 @@ export class TrendWatcher {
   }
 }
 
-function failedShareOf(reading: ProgressReading, place: LinePlace): FailureReading | undefined {
+function failedShareOf(reading: ProgressReading, where: () => LinePlace): FailureReading | undefined {
   const { done, errors } = reading;
   if (done === undefined || errors === undefined || errors < failedRequests) return undefined;
   const share = errors / Math.max(done, errors);
   if (share < failedShare) return undefined;
-  return failure(place, requestErrors(`${errors} of ${Math.max(done, errors)} requests failed`));
+  return failure(where(), requestErrors(`${errors} of ${Math.max(done, errors)} requests failed`));
 }
 
 function runOf(runs: Map<string, Run>, source: string): Run {

@@ -28,14 +28,16 @@ export interface FormatMemory {
 export interface ProgressFormat {
   /** Stands in the readings. */
   readonly key: string;
-  /** The line must hold this text; a cheap test before the real one. */
+  /** The line must hold this text, unless `needles` or `marks` say otherwise. */
   readonly trigger: string;
-  /** Texts that the line must hold as well. Never asked by the reader: they let most lines be passed over unread. */
-  readonly also?: readonly string[];
-  /** The line ends in a number, `12`, `0.5` or `1.2k`, blanks aside; as `also`. */
-  readonly endsInNumber?: boolean;
-  /** It reads nothing before a line with one of these named its columns; as `also`. */
-  readonly after?: readonly string[];
+  /** The line must hold one of these: it is not looked at without. Five bytes or more each, and rare in other lines. */
+  readonly needles?: readonly string[];
+  /**
+   * Or a bracket: `meter` is ` [` with a time in it, `share` is `%[`, `tag` is `[#` or `[D`.
+   */
+  readonly marks?: readonly ("meter" | "share" | "tag")[];
+  /** It is asked about every line that is looked at for any reason: its lines hold nothing of their own. */
+  readonly always?: boolean;
   /** Undefined when the line is not of this format. `body` is the line without prefixes. */
   readonly read: (line: PeeledLine, memory: FormatMemory) => FormatReading | undefined;
 }

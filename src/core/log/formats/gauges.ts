@@ -16,7 +16,8 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     // nvidia-smi --query-gpu … --format=csv: the header names the columns, each cell repeats its unit
     key: "nvidia-smi",
     trigger: ", ",
-    after: Object.keys(gpuColumnNames),
+    needles: Object.keys(gpuColumnNames),
+    always: true,
     read: ({ body }, memory) => readGpuRow(body, memory),
   },
   {
@@ -45,7 +46,8 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     // nvidia-smi dmon: the header `# gpu    pwr  gtemp …` names the columns, which vary
     key: "nvidia-dmon",
     trigger: "  ",
-    after: ["# gpu "],
+    needles: ["# gpu "],
+    always: true,
     read: ({ body }, memory) => readDmonRow(body, memory),
   },
   {
@@ -84,6 +86,7 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     // speculators 0.2+, its summary
     key: "speculators",
     trigger: "Timing: ",
+    needles: ["s elapsed, "],
     read: ({ body }) => {
       const match = /^Timing: ([\d.]+)s elapsed, ([\d.]+) samples\/s/.exec(body);
       return match === null
@@ -135,12 +138,14 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     // Keras 3: ` 400/1500 ━━━━━ 1:23 75ms/step - accuracy: 0.5521 - loss: 1.2711`; on the last row the time is elapsed
     key: "keras",
     trigger: "/step",
+    needles: ["s/step"],
     read: ({ body }) => readKeras(body),
   },
   {
     // Keras with verbose=2, a line an epoch: `1500/1500 - 112s - 74ms/step - accuracy: 0.6120 - loss: 1.0712`
     key: "keras",
     trigger: "s - ",
+    needles: ["s/step", "s - loss: ", " - loss: "],
     read: ({ body }) => {
       const match = /^(\d+)\/(\d+) - (\d+)s - (.*)$/.exec(body.trimEnd());
       if (match === null) return undefined;
@@ -157,6 +162,7 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     // Keras 2, the last state: `60000/60000 [==============================] - 15s 250us/step - loss: 0.1021`
     key: "keras",
     trigger: "=] - ",
+    needles: ["=====] - "],
     read: ({ body }) => {
       const match = /^ *(\d+)\/(\d+) \[={10,80}\] - (\S+)(?: \d+[mu]?s\/(?:step|sample))?( - .*)?$/.exec(
         body.trimEnd(),
@@ -200,7 +206,8 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     // GNU parallel --bar: `69% 138:62=5m10s /data/in/chunk-139.jsonl`: done:left=ETA; the total is not printed
     key: "parallel",
     trigger: "=",
-    also: ["% "],
+    needles: [],
+    always: true,
     read: ({ body }) => {
       const match = /^ *(\d{1,3})% (\d+):(\d+)=((?:\d+[dhms])+) /.exec(body);
       if (match === null) return undefined;

@@ -2,6 +2,13 @@ import { bytes, seconds, size } from "./byteFields";
 import { present, type FormatReading, type ProgressFormat } from "./format";
 
 const quantity = String.raw`\d[\d.]*`;
+/** The end of a rate, with what stands before it. */
+const rateNeedles = [
+  "???B/s",
+  ", ?B/s",
+  ...["\\d\\d\\d", ".\\d\\d", " \\d\\d", "  \\d"].map((number) => `${number}B/s`),
+  ...["k", "K", "M", "G", "T"].flatMap((unit) => ["\\d\\d", ".\\d", " \\d"].map((number) => `${number}${unit}B/s`)),
+];
 
 /** Bars beside the one of all files: single files, and what goes over the wire. */
 const xetDetail = /^(?:\.\.\.|New Data Upload|Transferring)|\.(?:safetensors|gguf|bin|json|parquet|pt)$/;
@@ -12,12 +19,14 @@ export const hubFormats: readonly ProgressFormat[] = [
     // git 2.x: `Receiving objects:  43% (1401/3258), 14.02 MiB | 4.81 MiB/s`; phases follow each other
     key: "git",
     trigger: "% (",
+    needles: ["objects: ", "deltas: ", "files: ", "content: "],
     read: ({ body }) => readGit(body),
   },
   {
     // aws s3: `Completed 1.2 GiB/4.5 GiB (120.5 MiB/s) with 3 file(s) remaining`; `~` while it still lists
     key: "aws-s3",
     trigger: "Completed ",
+    needles: [" file(s) remaining"],
     read: ({ body }) => {
       const match =
         /^Completed ([\d.]+ [KMGT]?i?B|[\d.]+ Bytes)\/~?([\d.]+ [KMGT]?i?B|[\d.]+ Bytes) \(([\d.]+ [KMGT]?i?B|[\d.]+ Bytes)\/s\) with ~?(\d+) file\(s\) remaining/.exec(
@@ -97,6 +106,7 @@ export const hubFormats: readonly ProgressFormat[] = [
     // huggingface_hub 1.x with xet: `Reconstructing (incomplete total...):  23%|██▎  | 12.3GB / 53.4GB, 93.5MB/s`
     key: "hf-xet",
     trigger: "B/s",
+    needles: rateNeedles,
     read: ({ body }) => {
       const match = new RegExp(
         `^([^|"{]{1,120}?): +(?:\\d{1,3}%)?\\|[^|]{0,200}\\| *(${quantity}[kKMGT]?B)(?: / +(${quantity}[kKMGT]?B))?, +(?:(${quantity}[kKMGT]?B)/s|\\?+B/s)\\s*$`,
@@ -124,6 +134,7 @@ export const hubFormats: readonly ProgressFormat[] = [
     // docker pull, one line a layer: `a2318d6c47ec: Downloading [===>    ]  1.074GB/5.369GB`
     key: "docker-pull",
     trigger: "ing [",
+    needles: ["Downloading [", "Extracting ["],
     read: ({ body }) => {
       const match =
         /^([\da-f]{12}): (?:Downloading|Extracting) \[[=> ]{0,80}\] +([\d.]+[kKMGT]?B)\/([\d.]+[kKMGT]?B)\s*$/.exec(
@@ -142,6 +153,7 @@ export const hubFormats: readonly ProgressFormat[] = [
     // pip and rich: `━━━━━ 377.5/906.4 MB 25.3 MB/s eta 0:00:21`; one unit for both numbers
     key: "pip",
     trigger: "B/s ",
+    needles: ["B/s eta ", "B/s  \\d:", "B/s   \\d:", "B/s    \\d:"],
     read: ({ body }) => {
       const match =
         /^ *[━╸╺╍ -]{2,200} ?([\d.]+)\/([\d.]+) ([kKMGT]?B) ([\d.]+ [kKMGT]?B)\/s (?:eta (\d+:\d\d:\d\d|-:--:--)| {1,3}(\d+:\d\d:\d\d))\s*$/u.exec(

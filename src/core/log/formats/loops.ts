@@ -8,6 +8,7 @@ export const visionFormats: readonly ProgressFormat[] = [
     // MMEngine: `Epoch(train)  [1][ 10/240]  lr: 2.5000e-04  eta: 0:15:42  time: 0.3911  … loss: 5.9023`
     key: "mmengine",
     trigger: "eta: ",
+    needles: ["Epoch(train)", "Iter(train)", "]\tlr: ", "] lr: "],
     read: ({ body }) => readMmengine(body),
   },
   {
@@ -60,6 +61,7 @@ export const visionFormats: readonly ProgressFormat[] = [
     // torchvision's MetricLogger: `Epoch: [0]  [ 10/240]  eta: 0:02:11  lr: 0.0002  loss: 1.2 (1.4)  time: 0.31  data: 0.01  max mem: 5120`
     key: "metric-logger",
     trigger: "eta: ",
+    needles: ["] eta: ", "]  eta: ", "]   eta: "],
     read: ({ body }) => {
       const match = /^\w[\w ]{0,30}: {1,3}(?:\[\d+\] +)?\[ *(\d+)\/(\d+)\] +eta: (\S+(?: days?, \S+)?) +(.*)$/.exec(
         body.trimEnd(),
@@ -86,7 +88,10 @@ export const loopFormats: readonly ProgressFormat[] = [
     // `step 118300/120000 | loss 1.602 | 1.91 it/s`
     key: "loop",
     trigger: "oss",
-    also: ["/"],
+    // A loss is a word by itself.
+    needles: [" ", ",", "|", "[", "(", ":", "-"].flatMap((before) =>
+      ["loss", "Loss"].flatMap((word) => [" ", ":", "="].map((after) => `${before}${word}${after}`)),
+    ),
     read: ({ body }) => {
       const match =
         /^(?:\[?[Ee]poch[ :]{0,2}\d+(?:\/\d+)?\]?[ ,|:-]{1,3})?\[?(?:[Gg]lobal[ _])?(?:[Ss]tep|[Ii]ter(?:ation)?|[Bb]atch)[ :=]{1,2}(\d+) ?\/ ?(\d+)\]?[ ,|:-]/.exec(

@@ -50,7 +50,7 @@ const knownNames: Readonly<Record<string, string>> = {
 };
 
 /** The name a metric has in the product. */
-function metricName(name: string): string {
+export function metricName(name: string): string {
   return knownNames[name] ?? name;
 }
 

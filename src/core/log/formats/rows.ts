@@ -17,11 +17,13 @@ export const rowFormats: readonly ProgressFormat[] = [
     // Ultralytics 8.3.190+: `1/300  2.61G  1.153 …  640: 42% ━━━━━─────── 118/281 10.6it/s 11.1s<15.2s`
     key: "ultralytics",
     trigger: "% ━",
+    needles: ["% ━━", "% ━╸", "% ━╺", "% ━─"],
     read: ({ body }) => readUltralytics(body),
   },
   {
     key: "ultralytics",
     trigger: "% ─",
+    needles: ["% ──", "% ─━"],
     read: ({ body }) => readUltralytics(body),
   },
   {
@@ -39,6 +41,8 @@ export const rowFormats: readonly ProgressFormat[] = [
   {
     key: "speculators",
     trigger: "          ",
+    needles: [],
+    always: true,
     read: ({ body }, memory) => {
       if (!memory.wrapping || !wrapped.test(body)) return undefined;
       const pairs = pairsOf(body.trim());

@@ -75,10 +75,11 @@ const trtllmFields: readonly NamedField[] = [
 ];
 
 const benchLabels: Readonly<Record<string, string>> = {
-  "output token throughput (tok/s)": "gen_tok_s",
-  "total token throughput (tok/s)": "tokens_per_s",
-  "mean ttft (ms)": "ttft_ms",
-  "mean tpot (ms)": "tpot_ms",
+  "Output token throughput (tok/s)": "gen_tok_s",
+  "Total token throughput (tok/s)": "tokens_per_s",
+  "Total Token throughput (tok/s)": "tokens_per_s",
+  "Mean TTFT (ms)": "ttft_ms",
+  "Mean TPOT (ms)": "tpot_ms",
 };
 
 /** Servers of models: gauges of the last interval, without done and total. */
@@ -102,6 +103,7 @@ export const serverFormats: readonly ProgressFormat[] = [
     // vLLM 0.14+ with perf stats; "MFU" here is TFLOP/s, no percentage
     key: "vllm-mfu",
     trigger: "MFU: ",
+    needles: [" TF/s/GPU"],
     read: ({ body }) => {
       const match = /^(?:Engine \d+: )?MFU: ([\d.]+) TF\/s\/GPU(?: ([\d.]+) GB\/s\/GPU)?/.exec(body);
       return match === null ? undefined : { metrics: { tflops_per_gpu: Number(match[1]) } };
@@ -111,19 +113,27 @@ export const serverFormats: readonly ProgressFormat[] = [
     // vLLM speculative decoding; V0 prints a fraction, V1 a percentage
     key: "vllm-spec-decode",
     trigger: "acceptance",
+    needles: ["SpecDecoding metrics: ", "Speculative metrics: "],
     read: ({ body }) => readSpeculation(body),
   },
   {
     // vLLM bench serve: one number a line, label padded to 40 columns
     key: "vllm-bench",
     trigger: ":  ",
-    endsInNumber: true,
+    needles: [
+      "Successful requests:",
+      "Failed requests:",
+      "Benchmark duration (s):",
+      "Request throughput (req/s):",
+      ...Object.keys(benchLabels).map((label) => `${label}:`),
+    ],
     read: ({ body }) => readBench(body),
   },
   {
     // vLLM bench throughput: `Throughput: 12.34 requests/s, 4410.08 total tokens/s, 1987.33 output tokens/s`
     key: "vllm-bench",
     trigger: "Throughput: ",
+    needles: [" requests/s, "],
     read: ({ body }) => readThroughput(body),
   },
   {
@@ -149,12 +159,12 @@ function readSpeculation(body: string): FormatReading | undefined {
 function readBench(body: string): FormatReading | undefined {
   const match = /^([A-Z][\w ]{2,40}(?:\([\w/.%]{1,12}\))?): {2,40}([\d.]+) {0,20}$/.exec(body);
   if (match === null) return undefined;
-  const label = (match[1] ?? "").toLowerCase();
+  const label = match[1] ?? "";
   const value = Number(match[2]);
-  if (label === "successful requests") return { done: value, unit: "req" };
-  if (label === "failed requests") return { errors: value };
-  if (label === "benchmark duration (s)") return { elapsed_s: value };
-  if (label === "request throughput (req/s)") return { rate: value, rate_unit: "req/s" };
+  if (label === "Successful requests") return { done: value, unit: "req" };
+  if (label === "Failed requests") return { errors: value };
+  if (label === "Benchmark duration (s)") return { elapsed_s: value };
+  if (label === "Request throughput (req/s)") return { rate: value, rate_unit: "req/s" };
   const metric = benchLabels[label];
   return metric === undefined ? undefined : { metrics: { [metric]: value } };
 }

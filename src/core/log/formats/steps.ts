@@ -22,19 +22,21 @@ export const stepFormats: readonly ProgressFormat[] = [
     // Megatron-LM 2.5+, Megatron core, Megatron-DeepSpeed: ` iteration       20/  500000 | consumed samples: … |`
     key: "megatron",
     trigger: " iteration ",
+    needles: ["consumed samples", "elapsed time per iteration"],
     read: ({ body }) => readMegatron(` ${body.trimStart()}`),
   },
   {
     // torchtitan 0.1+: `step: 10  loss:  8.02114  grad_norm: …  memory: 51.62GiB(54.35%)  tps: 7,120  tflops: … mfu: 41.69%`
     key: "torchtitan",
     trigger: "step:",
+    needles: [" loss: "],
     read: ({ body }) => readTorchtitan(body),
   },
   {
     // nanoGPT: `iter 10: loss 9.4512, time 1412.60ms, mfu 36.81%`; mfu is -100 % at first
     key: "nanogpt",
     trigger: "iter ",
-    also: [": loss "],
+    needles: [": loss "],
     read: ({ body }) => {
       const match = /^iter (\d+): loss ([\d.]+|nan), time ([\d.]+)ms(?:, mfu (-?[\d.]+)%)?\s*$/.exec(body);
       if (match === null) return undefined;
@@ -51,7 +53,7 @@ export const stepFormats: readonly ProgressFormat[] = [
     // nanoGPT's evaluation, which repeats the number
     key: "nanogpt",
     trigger: "step ",
-    also: [": train loss "],
+    needles: [": train loss "],
     read: ({ body }) => {
       const match = /^step (\d+): train loss ([\d.]+|nan), val loss ([\d.]+|nan)\s*$/.exec(body);
       if (match === null) return undefined;
@@ -68,6 +70,7 @@ export const stepFormats: readonly ProgressFormat[] = [
     // DeepSpeed 0.9+: `[Rank 0] step=10, skipped=0, lr=[9.998e-06], mom=[(0.9, 0.999)]`
     key: "deepspeed",
     trigger: "step=",
+    needles: [", skipped=", "/global_step="],
     read: ({ body }) => readDeepSpeed(body),
   },
   {
@@ -95,6 +98,7 @@ export const stepFormats: readonly ProgressFormat[] = [
     // verl 0.2+: `step:12 - actor/pg_loss:-0.0123 - …`; values may be np.float64(…)
     key: "verl",
     trigger: "step:",
+    needles: [" - actor/", " - critic/", " - perf/", " - train", " - val", " - timing_s/", " - global_", "_length/"],
     read: ({ body }) => {
       const match = /^step:(\d+) - (\S+:\S+(?: - .*)?)$/.exec(body.trimEnd());
       if (match === null) return undefined;
@@ -107,12 +111,14 @@ export const stepFormats: readonly ProgressFormat[] = [
     // MLX-LM: `Iter 200: Train loss 1.618, Learning Rate 1.000e-05, It/sec 1.271, Tokens/sec 512.443, …`
     key: "mlx",
     trigger: "Iter ",
+    needles: [": Train loss ", ": Val loss "],
     read: ({ body }) => readMlx(body),
   },
   {
     // torchtune's file logger: `Step 5 | loss:0.42 lr:1e-06 tokens_per_second_per_gpu:8412.3 …`
     key: "torchtune",
     trigger: "Step ",
+    needles: [" | loss:", " | scores:"],
     read: ({ body }) => {
       const match = /^Step (\d+) \| (\w\S{0,60}:\S.{0,4000})$/.exec(body.trimEnd());
       const parts = (match?.[2] ?? "").split(" ");
@@ -159,7 +165,7 @@ export const stepFormats: readonly ProgressFormat[] = [
     // fairseq, after the logger's name was peeled
     key: "fairseq",
     trigger: " / ",
-    also: ["epoch "],
+    needles: [" loss="],
     read: ({ body }) => readFairseq(body),
   },
 ];

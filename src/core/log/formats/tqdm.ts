@@ -33,14 +33,8 @@ const fileName =
 export const tqdmFormats: readonly ProgressFormat[] = [
   {
     key: "tqdm",
-    trigger: "/s",
-    also: [" [", ", "],
-    read: ({ body }, memory) => readBar(body, memory),
-  },
-  {
-    key: "tqdm",
-    trigger: "s/",
-    also: [" [", ", "],
+    trigger: " [",
+    marks: ["meter"],
     read: ({ body }, memory) => readBar(body, memory),
   },
 ];
@@ -65,7 +59,7 @@ function readBar(body: string, memory: FormatMemory): FormatReading | undefined 
 }
 
 /** The description, or undefined when the meter is quoted by a sentence, a JSON string or a chat. */
-function labelOf(before: string): string | undefined {
+export function labelOf(before: string): string | undefined {
   const match = barStart.exec(before);
   const description = before.slice(0, match?.index ?? before.length);
   if (description.length > 300 || /["`{}\\]/.test(description)) return undefined;
@@ -75,7 +69,7 @@ function labelOf(before: string): string | undefined {
   return label === undefined || speaker.test(label) ? undefined : label;
 }
 
-function isAuxiliary(label: string, unit: string | undefined, memory: FormatMemory): boolean {
+export function isAuxiliary(label: string, unit: string | undefined, memory: FormatMemory): boolean {
   if (auxiliary.test(label)) return true;
   if (label === "") return memory.evaluating;
   return memory.fetching && unit === "B" && fileName.test(label);

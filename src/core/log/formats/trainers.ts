@@ -4,7 +4,17 @@ import { readMetrics } from "./metricNames";
 
 const dictPair =
   /(['"])([^'"]{1,100})\1: (['"]?)(?:(?:np\.\w{1,20}|tensor)\()?(-?[\d.]+(?:e[+-]?\d+)?|nan|-?inf)\)?\3(?=[,}])/gi;
-const trainerKey = /'(?:loss|eval_loss|train_loss|train_runtime|eval_runtime|learning_rate|grad_norm|reward)':/;
+const trainerKeys = [
+  "loss",
+  "eval_loss",
+  "train_loss",
+  "train_runtime",
+  "eval_runtime",
+  "learning_rate",
+  "grad_norm",
+  "reward",
+];
+const trainerKey = new RegExp(`'(?:${trainerKeys.join("|")})':`);
 
 /** Trainers that print a dictionary. */
 export const trainerFormats: readonly ProgressFormat[] = [
@@ -12,6 +22,7 @@ export const trainerFormats: readonly ProgressFormat[] = [
     // HF Trainer 4.x `{'loss': 1.2345, …}`, 5.x with quoted numbers, TRL, Axolotl. Python, not JSON; no step in it.
     key: "hf-trainer",
     trigger: "{'",
+    needles: trainerKeys.map((key) => `'${key}':`),
     read: ({ body }) => {
       const text = body.trim();
       if (!text.startsWith("{'") || !text.endsWith("}") || !trainerKey.test(text)) return undefined;

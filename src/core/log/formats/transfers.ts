@@ -1,12 +1,17 @@
 import { bytes, seconds, size } from "./byteFields";
 import { present, type FormatReading, type ProgressFormat } from "./format";
 
+/** One direction of a transfer is idle, or a time is not known: all other columns are numbers alone. */
+const curlNeedles = ["   0     0 ", "--:--:--"];
+
 /** Tools that move bytes. wget, curl, aria2, rsync, pv, rclone, git and aws count in 1024, the hubs and docker in 1000. */
 export const transferFormats: readonly ProgressFormat[] = [
   {
     // curl -#: `######                            8.4%`
     key: "curl",
     trigger: "#",
+    needles: [],
+    always: true,
     read: ({ body }) => {
       const percent = /^#{1,400} +(\d{1,3}\.\d)%\s*$/.exec(body)?.[1];
       return percent === undefined ? undefined : { metrics: { percent: Number(percent) } };
@@ -16,6 +21,7 @@ export const transferFormats: readonly ProgressFormat[] = [
     // wget 1.x, redirected: `1622000K .......... .......... 33% 98.7M 32s`; the last row has `=47s`
     key: "wget",
     trigger: "K ",
+    needles: ["..........", ",,,,,,,,,,", "   100%"],
     read: ({ body }) => {
       const match =
         /^ *\d+[KM] [.,+ ]{5,120}?(?:(\d{1,3})% +)?([\d.]+[KMGT]?)(?: ?(=)?((?:\d+[dhms] ?|\d+\.\d+s)+))?\s*$/.exec(
@@ -52,6 +58,7 @@ export const transferFormats: readonly ProgressFormat[] = [
     // wget 1.16+, bar: `train.tar.zst  41%[++++===>      ] 841.31M  25.9MB/s    eta 1m 3s`
     key: "wget",
     trigger: "%[",
+    marks: ["share"],
     read: ({ body }) => {
       const match =
         /^(\S.{0,80}?) +(\d{1,3})%\[[+=> ]{0,200}\] +([\d.,]+[KMGT]?)(?: +(?:([\d.]+[KMGT]?B)|--\.-[KMG]?B)\/s)?(?: +(?:eta ((?:\d+[dhms] ?)+)|in ((?:[\d.]+[dhms] ?)+)))?\s*$/.exec(
@@ -75,13 +82,14 @@ export const transferFormats: readonly ProgressFormat[] = [
     // curl: `% total % received % xferd, average down and up, times total, spent, left, current`, columns without names
     key: "curl",
     trigger: ":",
-    endsInNumber: true,
+    needles: curlNeedles,
     read: ({ body }) => readCurl(body),
   },
   {
     // curl -Z: `DL% UL%  Dled  Uled  Xfers  Live Total     Current  Left    Speed`
     key: "curl",
     trigger: "-- ",
+    needles: ["  --  "],
     read: ({ body }) => {
       const match = curlParallelRow.exec(body);
       if (match === null) return undefined;
@@ -100,6 +108,7 @@ export const transferFormats: readonly ProgressFormat[] = [
     // aria2 with several downloads: `[DL:115MiB][#a0f383 2.1GiB/4.6GiB(45%)][#bc01de …]`
     key: "aria2",
     trigger: "[DL:",
+    marks: ["tag"],
     read: ({ body }) => {
       const match = /^\[DL:([\d.]+[KMGT]?i?B)(?: UL:[^\]]{1,30})?\]\[#[\da-f]{6} /.exec(body);
       return match === null ? undefined : present({ rate: size(match[1]), rate_unit: "B/s" });
@@ -109,6 +118,7 @@ export const transferFormats: readonly ProgressFormat[] = [
     // aria2 1.3x: `[#a0f383 2.1GiB/46GiB(4%) CN:16 DL:112MiB ETA:6m42s]`; 0B/0B while the length is unknown
     key: "aria2",
     trigger: " DL:",
+    marks: ["tag"],
     read: ({ body }) => {
       const match =
         /^\[#[\da-f]{6} ([\d.]+[KMGT]?i?B)\/([\d.]+[KMGT]?i?B)(?:\((\d+)%\))? CN:\d+ (?:SD:\d+ )?DL:([\d.]+[KMGT]?i?B)(?: UL:\S{1,30})?(?: ETA:((?:\d+[dhms])+))?\]/.exec(
@@ -130,6 +140,7 @@ export const transferFormats: readonly ProgressFormat[] = [
     // aria2's table of results: `a0f383|OK  |   109MiB/s|/data/models/model.gguf`
     key: "aria2",
     trigger: "|OK",
+    needles: ["|OK  |", "iB/s|/"],
     read: ({ body }) => {
       const match = /^[\da-f]{6}\|OK +\| *([\d.]+[KMGT]?i?B)\/s\|/.exec(body);
       return match === null ? undefined : present({ rate: size(match[1]), rate_unit: "B/s" });
@@ -139,12 +150,22 @@ export const transferFormats: readonly ProgressFormat[] = [
     // rsync 2.x, 3.x: `  22,216,707  24%   19.58MB/s    0:00:03 (xfr#2, to-chk=1/4)`; kB is 1024; with xfr the time is elapsed
     key: "rsync",
     trigger: "B/s ",
+    needles: ["B/s   ", "B/s  \\d", "B/s \\d:"],
     read: ({ body }) => readRsync(body),
   },
   {
     // pv 1.6+: `8.00GiB 0:01:22 [99.8MiB/s] [========>       ] 27% ETA 0:03:41`
     key: "pv",
     trigger: "B/s]",
+    needles: [
+      "KiB/s]",
+      "MiB/s]",
+      "GiB/s]",
+      "TiB/s]",
+      "\\d B/s]",
+      "\\diB/s]",
+      ...["", "k", "K", "M", "G", "T"].map((unit) => `\\d\\d${unit}B/s]`),
+    ],
     read: ({ body }) => {
       const match =
         /^ *(?:[\w.-]{1,40}: +)?([\d.]+ ?[KMGT]?i?B)(?: (\d+:\d\d:\d\d(?::\d\d)?))? \[ *([\d.]+ ?[KMGT]?i?B)\/s\](?: \[ *[\d.]+ ?[KMGT]?i?B\/s\])?(?: \[[^\]]{0,300}\](?: *(\d{1,3})%)?)?(?: ETA (\d+:\d\d:\d\d(?::\d\d)?))?(?: FIN \S{1,30})?\s*$/.exec(
@@ -165,6 +186,7 @@ export const transferFormats: readonly ProgressFormat[] = [
     // pv -l counts lines, in 1000: ` 120k 0:01:22 [1.20k/s] [====>    ] 27% ETA 0:03:41`
     key: "pv",
     trigger: "/s] ",
+    needles: ["\\d/s] [", "k/s] [", "M/s] [", "G/s] [", "T/s] ["],
     read: ({ body }) => {
       const match =
         /^ *([\d.]+[kMGT]?) (\d+:\d\d:\d\d(?::\d\d)?) \[ *([\d.]+[kMGT]?)\/s\] \[[^\]]{0,300}\](?: *(\d{1,3})%)?(?: ETA (\d+:\d\d:\d\d(?::\d\d)?))?\s*$/.exec(
@@ -206,7 +228,7 @@ const curlParallelRow = new RegExp(
 );
 
 function readCurl(body: string): FormatReading | undefined {
-  const match = curlRow.exec(body);
+  const match = curlNeedles.some((needle) => body.includes(needle)) ? curlRow.exec(body) : null;
   if (match === null) return undefined;
   const [, percent, total, , done, , , average, , , spent, left, current] = match;
   const all = size(total);

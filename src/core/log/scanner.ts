@@ -1,0 +1,378 @@
+import { beginsOddly, isDigit, timeEnd } from "./marks";
+import { slotOf, type NeedleIndex } from "./needles";
+
+/**
+ * Passes over a log's bytes and stops only where something may be said. Lines end at `\n`; inside them `\r` begins a new
+ * segment. A segment in which no needle stands is counted and forgotten: it is never decoded. Bytes are kept until their
+ * segment is complete, so where the stream was cut can never show.
+ */
+
+/** Bytes of one segment that are kept; the rest of an endless line is counted, not stored. */
+const keptBytes = 1 << 20;
+/** Bytes that are taken over at once; a copy of them stays in the processor's cache. */
+const blockBytes = 1 << 14;
+
+const newline = 10;
+const carriageReturn = 13;
+const tab = 9;
+const blank = 32;
+const bracket = 91;
+
+/** What the needles of an index mean for the scanner. */
+export interface SoughtNeedles {
+  readonly index: NeedleIndex;
+  /** For each needle: bits that say who wants it; joined for a segment in `seenKinds`. */
+  readonly kinds: Uint8Array;
+  /** For each needle: the quick way to read a line that holds only needles of this way; 0 for none. */
+  readonly lanes: Uint8Array;
+  /** Needles that stand for a bracket with something in or before it. */
+  readonly marks: BracketNeedles;
+}
+
+/** Indices of the needles for brackets: `[00:10<`, `%[===`, `[#a0f383`, `[DL:`. */
+export interface BracketNeedles {
+  readonly meter: number;
+  readonly share: number;
+  readonly tag: number;
+}
+
+/** Takes segments; may look at the scanner's fields until it returns. */
+export interface SegmentSink {
+  /** False when this segment can be left out, unless it turns out to be the last of its line. */
+  take(): boolean;
+}
+
+/** The position of a complete or unfinished segment in the scanner's buffer, and what was seen in it. */
+export class SegmentScanner {
+  /** Every segment is handed over, not only those with a needle. */
+  all = false;
+  /** Bits of needles that alone make a segment worth taking. */
+  interest = 255;
+
+  bytes = new Uint8Array(4 * blockBytes);
+  start = 0;
+  end = 0;
+  /** 1-based, counted from where reading began. */
+  line = 1;
+  /** Index in the line split at `\r`. */
+  segment = 0;
+  /** First byte of the `\n` line in the file. */
+  lineOffset: number;
+  /** First byte after the segment and its end in the file. */
+  endOffset: number;
+  endsLine = false;
+  /** The segment was left out before; its needles are not known any more. */
+  late = false;
+  /** Control characters other than tabs: needles may hide behind them. */
+  unclean = false;
+  /** Needles of the segment: the first `seenCount` of `seen`, in no order. */
+  readonly seen: Int16Array;
+  seenCount = 0;
+  seenKinds = 0;
+  /** The lane that all needles share; 0 for none. */
+  lane = 0;
+  /** Where the meter's bracket stands. */
+  meterAt = 0;
+
+  readonly #sought: SoughtNeedles;
+  readonly #sink: SegmentSink;
+  readonly #stamps: Uint32Array;
+  #stamp = 1;
+  #words = new Int32Array(this.bytes.buffer);
+  #fill = 0;
+  /** Bytes before this one were looked at. */
+  #scanned = 0;
+  #closing = false;
+  /** Position in the file of the buffer's first byte. */
+  #base: number;
+  /** Bytes of the unfinished segment that were not kept. */
+  #dropped = 0;
+  /** The segment that was left out last; a negative start: none. Its bytes are the buffer's or, later, a copy. */
+  readonly #left = { bytes: this.bytes, start: -1, end: 0, segment: 0, endOffset: 0 };
+
+  /** @param offset where in the file the first byte stands */
+  constructor(sought: SoughtNeedles, sink: SegmentSink, offset: number) {
+    this.#sought = sought;
+    this.#sink = sink;
+    this.#stamps = new Uint32Array(sought.kinds.length);
+    this.seen = new Int16Array(sought.kinds.length);
+    this.#base = offset;
+    this.lineOffset = offset;
+    this.endOffset = offset;
+  }
+
+  /** Hands over what these bytes complete. They may be used again afterwards. */
+  push(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length;) {
+      const room = this.start + keptBytes - this.#fill;
+      if (room <= 0) {
+        at = this.#drop(chunk, at);
+        continue;
+      }
+      const taken = Math.min(blockBytes, room, chunk.length - at);
+      this.#append(chunk.subarray(at, at + taken));
+      at += taken;
+    }
+  }
+
+  /** Ends the unfinished line, as if the file were complete. */
+  flush(): void {
+    if (this.#fill === this.start) {
+      this.#lastLeft();
+      return;
+    }
+    this.#close();
+    this.#finish(this.#fill, true, 0);
+    this.#base += this.#dropped;
+    this.#dropped = 0;
+    this.start = this.#fill;
+    this.#scanned = this.#fill;
+  }
+
+  /**
+   * Makes the unfinished segment the current one without ending it; what was left out before it, when it is empty. False
+   * when there is neither.
+   */
+  peek(): boolean {
+    this.end = this.#fill;
+    this.endOffset = this.#base + this.#fill + this.#dropped;
+    return this.end > this.start;
+  }
+
+  /** Runs `use` with the segment that was left out last as the current one, if there is one. */
+  withLeft(use: () => void): void {
+    const { bytes, start, end, segment, endOffset } = this;
+    if (this.#left.start < 0) return;
+    this.bytes = this.#left.bytes;
+    this.start = this.#left.start;
+    this.end = this.#left.end;
+    this.segment = this.#left.segment;
+    this.endOffset = this.#left.endOffset;
+    this.late = true;
+    use();
+    this.late = false;
+    this.bytes = bytes;
+    this.start = start;
+    this.end = end;
+    this.segment = segment;
+    this.endOffset = endOffset;
+  }
+
+  #append(bytes: Uint8Array): void {
+    const needed = this.#fill + bytes.length;
+    if (needed > this.bytes.length) {
+      const more = new Uint8Array(Math.max(2 * this.bytes.length, needed + 8) & ~3);
+      more.set(this.bytes.subarray(0, this.#fill));
+      this.bytes = more;
+      this.#words = new Int32Array(more.buffer);
+    }
+    this.bytes.set(bytes, this.#fill);
+    this.#fill = needed;
+    this.#scan();
+    this.#compact();
+  }
+
+  /** Moves what is still needed to the front, by whole words: needles are looked for at places in words. */
+  #compact(): void {
+    const left = this.#left;
+    if (left.start >= 0 && left.bytes === this.bytes) {
+      left.bytes = this.bytes.slice(left.start, left.end);
+      left.start = 0;
+      left.end = left.bytes.length;
+    }
+    const shift = this.start & ~3;
+    if (shift === 0) return;
+    this.bytes.copyWithin(0, shift, this.#fill);
+    this.#fill -= shift;
+    this.#scanned -= shift;
+    this.start -= shift;
+    this.meterAt -= shift;
+    this.#base += shift;
+  }
+
+  /** Looks for the end of a segment of which enough is kept. Returns the place in the chunk to go on from. */
+  #drop(chunk: Uint8Array, from: number): number {
+    const feed = chunk.indexOf(newline, from);
+    const back = chunk.indexOf(carriageReturn, from);
+    const endsLine = back < 0 || (feed >= 0 && feed < back);
+    const at = endsLine ? feed : back;
+    if (at < 0) {
+      this.#dropped += chunk.length - from;
+      return chunk.length;
+    }
+    this.#dropped += at - from;
+    this.#close();
+    this.#finish(this.#fill, endsLine, 1);
+    // The end itself was not stored.
+    this.#base += this.#dropped + 1;
+    this.#dropped = 0;
+    this.start = this.#fill;
+    this.#scanned = this.#fill;
+    this.#compact();
+    return at + 1;
+  }
+
+  /** What was left undecided for want of bytes gets none. */
+  #close(): void {
+    this.#closing = true;
+    this.#scan();
+    this.#closing = false;
+  }
+
+  #scan(): void {
+    const words = this.#words;
+    const { bits } = this.#sought.index;
+    const whole = this.#fill >> 2;
+    let at = this.#scanned >> 2;
+    for (; at < whole; at++) {
+      const word = words[at] ?? 0;
+      const open = word ^ 0x5b5b5b5b;
+      // A byte below 32, or a `[`: the usual trick with a borrow from the highest bit of each byte.
+      const special = (((word - 0x20202020) & ~word) | ((open - 0x01010101) & ~open)) & 0x80808080;
+      const slot = slotOf(word);
+      if (special !== 0) {
+        if (!this.#special(at << 2, slot)) return;
+      } else if ((((bits[slot >>> 5] ?? 0) >>> slot) & 1) !== 0 && !this.#compare(slot, at << 2, true, true)) {
+        this.#scanned = at << 2;
+        return;
+      }
+    }
+    if ((this.#fill & 3) !== 0 && !this.#special(at << 2, slotOf(words[at] ?? 0))) return;
+    this.#scanned = this.#fill;
+  }
+
+  /**
+   * Looks at each byte of a word, and at its needles: one that begins before the word stands before what the word ends.
+   * False when more bytes are needed to decide; it will be looked at again.
+   */
+  #special(begin: number, slot: number): boolean {
+    const from = Math.max(begin, this.#scanned);
+    const to = Math.min(begin + 4, this.#fill);
+    const wanted = (((this.#sought.index.bits[slot >>> 5] ?? 0) >>> slot) & 1) !== 0;
+    let decided = !wanted || this.#compare(slot, begin, true, false);
+    for (let place = from; place < to && decided; place++) {
+      const byte = this.bytes[place] ?? 0;
+      if (byte === bracket) decided = this.#bracket(place);
+      else if (byte < blank) this.#control(byte, place);
+    }
+    if (decided && wanted) decided = this.#compare(slot, begin, false, true);
+    if (!decided) this.#scanned = Math.max(begin, this.start);
+    return decided;
+  }
+
+  /** Looks for the needles that a word may belong to: those that begin in it or before it, and those that do later. */
+  #compare(slot: number, begin: number, before: boolean, behind: boolean): boolean {
+    const { index } = this.#sought;
+    const { places } = index;
+    const word = begin >> 2;
+    for (let at = index.lists[slot] ?? 0; ; at += 5) {
+      const needle = places[at] ?? -1;
+      if (needle < 0) return true;
+      if (!this.#mayFit(word + (places[at + 2] ?? 0), places, at)) continue;
+      const offset = places[at + 1] ?? 0;
+      if ((offset < 0 ? behind : before) && !this.#match(needle, begin - offset)) return false;
+    }
+  }
+
+  /** A glance at another word of the needle, if it is there, spares most comparisons. */
+  #mayFit(other: number, places: Int32Array, at: number): boolean {
+    if (other < 0 || other >= this.#fill >> 2) return true;
+    return ((this.#words[other] ?? 0) & (places[at + 3] ?? 0)) === places[at + 4];
+  }
+
+  /** False when all bytes there are fit and more are needed. */
+  #match(needle: number, start: number): boolean {
+    if (start < this.start) return true;
+    const { index } = this.#sought;
+    const first = index.starts[needle] ?? 0;
+    const length = (index.starts[needle + 1] ?? 0) - first;
+    const most = Math.min(length, this.#fill - start);
+    for (let at = 0; at < most; at++) if (!index.fits(first + at, this.bytes[start + at] ?? 0)) return true;
+    if (most < length) return this.#closing;
+    this.#see(needle);
+    return true;
+  }
+
+  #see(needle: number): void {
+    if (this.#stamps[needle] === this.#stamp) return;
+    this.#stamps[needle] = this.#stamp;
+    const lane = this.#sought.lanes[needle] ?? 0;
+    this.lane = this.seenCount === 0 || lane === this.lane ? lane : 0;
+    this.seen[this.seenCount] = needle;
+    this.seenCount++;
+    this.seenKinds |= this.#sought.kinds[needle] ?? 0;
+  }
+
+  #control(byte: number, place: number): void {
+    if (byte === newline || byte === carriageReturn) {
+      this.#finish(place, byte === newline, 1);
+      this.start = place + 1;
+    } else if (byte !== tab) {
+      this.unclean = true;
+    }
+  }
+
+  /** @param endBytes bytes of the segment's end */
+  #finish(place: number, endsLine: boolean, endBytes: number): void {
+    this.end = place;
+    this.endsLine = endsLine;
+    this.endOffset = this.#base + place + this.#dropped + endBytes;
+    const worth =
+      (this.seenKinds & this.interest) !== 0 ||
+      this.unclean ||
+      this.all ||
+      beginsOddly(this.bytes, this.start, this.end);
+    if (endsLine && !worth) this.#lastLeft();
+    if (worth && !this.#sink.take()) this.#leave();
+    else if (worth || endsLine) this.#left.start = -1;
+    this.#next(endsLine);
+  }
+
+  #next(endsLine: boolean): void {
+    this.#stamp++;
+    this.seenCount = 0;
+    this.seenKinds = 0;
+    this.lane = 0;
+    this.unclean = false;
+    if (!endsLine) {
+      this.segment++;
+      return;
+    }
+    this.line++;
+    this.segment = 0;
+    this.lineOffset = this.endOffset;
+  }
+
+  #leave(): void {
+    this.#left.bytes = this.bytes;
+    this.#left.start = this.start;
+    this.#left.end = this.end;
+    this.#left.segment = this.segment;
+    this.#left.endOffset = this.endOffset;
+  }
+
+  /** The line ends, or the file: the last state that was left out counts after all. */
+  #lastLeft(): void {
+    this.withLeft(() => this.#sink.take());
+    this.#left.start = -1;
+  }
+
+  /** Looks behind a `[`, and one byte before it. False when more bytes are needed. */
+  #bracket(place: number): boolean {
+    const { bytes } = this;
+    const { meter, share, tag } = this.#sought.marks;
+    const before = place > this.start ? bytes[place - 1] : 0;
+    if (before === 37) this.#see(share);
+    const next = place + 1 < this.#fill ? bytes[place + 1] : undefined;
+    if (next === undefined) return this.#closing;
+    if (next === 35 || next === 68) this.#see(tag);
+    if (before !== blank || !isDigit(next)) return true;
+    const time = timeEnd(bytes, place + 1, this.#fill);
+    if (time < 0) return this.#closing;
+    if (time > 0 && this.#stamps[meter] !== this.#stamp) {
+      this.#see(meter);
+      this.meterAt = place;
+    }
+    return true;
+  }
+}
