@@ -46,25 +46,32 @@ export async function* followFile(
   }
 }
 
-/** Polls until there is a seat for a file that is there. */
+/**
+ * Polls until there is a seat for a file that is there and whose present content was read: a channel of its own may be
+ * slow to answer (start-up files of the login shell), and until then nobody would read.
+ */
 async function* pollUntilSeat(following: Following): AsyncGenerator<FollowEvent, TailSeat> {
   const { session, path, progress, signal } = following;
   let settled = false;
   let look = await during(signal, session.looks.now(path));
   for (;;) {
-    const free = look.kind === "file" && following.canTail ? session.seats.take() : undefined;
-    if (free !== undefined) return free;
-    if (look.kind !== "file") yield* awayNow(progress, look.kind === "missing" ? "missing" : look.reason);
     let part = 0;
-    if (look.kind === "file" && differs(look, progress)) {
+    if (look.kind !== "file") yield* awayNow(progress, look.kind === "missing" ? "missing" : look.reason);
+    else if (differs(look, progress)) {
       part = yield* readPart(following, settled);
       settled = part === 0;
     }
-    const seat = following.canTail && part > 0 ? await session.seats.takeFromQuiet() : undefined;
-    if (seat !== undefined) return seat;
     // What is full may have more behind it.
-    if (part < partBytes) look = await during(signal, session.looks.inTurn(path));
+    if (part === partBytes) continue;
+    const seat = look.kind === "file" && following.canTail ? await seatFor(session, part > 0) : undefined;
+    if (seat !== undefined) return seat;
+    look = await during(signal, session.looks.inTurn(path));
   }
+}
+
+/** A free seat, or that of a log that has been quiet for long where this one is not. */
+async function seatFor({ seats }: HostSession, grows: boolean): Promise<TailSeat | undefined> {
+  return seats.take() ?? (grows ? seats.takeFromQuiet() : undefined);
 }
 
 function differs(look: LogLook & { readonly kind: "file" }, { from, away }: Progress): boolean {
