@@ -13,10 +13,6 @@ import { seenIn } from "./textNeedles";
 
 /** Text that rules and formats look at; the rest of a longer segment is not searched. */
 const searchedText = 16_384;
-/** Of a line that draws over itself by `\r`: all states up to this one are read … */
-const firstStates = 256;
-/** … then each one whose number these bits of leave zero, and the last. */
-const stateMask = 63;
 
 /** How to read a log. */
 export interface LogReaderOptions {
@@ -54,7 +50,6 @@ export class LogReader {
   };
   /** Where `where` finds the text of the line that is being read. */
   #text: string | undefined;
-  #thins = true;
   #readings: Reading[] = [];
 
   constructor(options: LogReaderOptions = {}) {
@@ -113,13 +108,9 @@ export class LogReader {
 
   /** A segment that may say something. False: it is a state that is left out. */
   #take(): boolean {
-    const scanner = this.#scanner;
-    const thin = this.#thins && scanner.segment >= firstStates && (scanner.segment & stateMask) !== 0;
-    const left = thin && !scanner.endsLine && !scanner.late;
-    if (left && !scanner.unclean && (scanner.seenKinds & kinds.failure) === 0) return false;
     if (this.#quick()) return true;
     const text = this.#decode();
-    const asked = this.#asked(text, left);
+    const asked = this.#asked(text);
     if (asked === undefined) return false;
     this.#read(text, asked);
     this.#text = undefined;
@@ -145,11 +136,11 @@ export class LogReader {
   }
 
   /** Whom to ask about the segment; undefined when it is left out after all. */
-  #asked(text: string, left: boolean): Asked | undefined {
+  #asked(text: string): Asked | undefined {
     const scanner = this.#scanner;
     const hidden = scanner.unclean || scanner.late;
     const seen = hidden ? seenIn(text) : scanner;
-    if (left && (seen.seenKinds & kinds.failure) === 0) return undefined;
+    if (scanner.leftOut && !scanner.late && (seen.seenKinds & kinds.failure) === 0) return undefined;
     return this.#thorough ? everybody : questions().asked(seen.seen, seen.seenCount);
   }
 
@@ -202,7 +193,7 @@ export class LogReader {
   #listen(): void {
     const { gpuColumns, dmonColumns, wrapping } = this.#memory;
     const wanted = this.#failures.wantsLines || this.#own !== undefined || this.#quotes.open;
-    this.#thins = !wanted;
+    this.#scanner.always = wanted ? 255 : kinds.failure;
     this.#scanner.all = wanted || this.#thorough || wrapping || gpuColumns.length > 0 || dmonColumns.length > 0;
     this.#scanner.interest = this.#failures.wantsRequests ? 255 : 255 & ~kinds.request;
   }

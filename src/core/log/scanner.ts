@@ -1,3 +1,4 @@
+import { LeftSegment, type ShownSegment } from "./leftSegment";
 import { beginsOddly, isDigit, timeEnd } from "./marks";
 import { slotOf, type NeedleIndex } from "./needles";
 
@@ -17,6 +18,12 @@ const carriageReturn = 13;
 const tab = 9;
 const blank = 32;
 const bracket = 91;
+/** A flag at each byte of a word. */
+const everyByte = 0x80808080 | 0;
+/** Of a line that draws over itself by `\r`: all states up to this one are handed over … */
+const firstStates = 256;
+/** … then each one whose number these bits of leave zero, and the last. */
+const stateMask = 63;
 
 /** What the needles of an index mean for the scanner. */
 export interface SoughtNeedles {
@@ -48,8 +55,10 @@ export class SegmentScanner {
   all = false;
   /** Bits of needles that alone make a segment worth taking. */
   interest = 255;
+  /** Bits of needles with which a state is handed over that would be left out; 255: all are handed over. */
+  always = 255;
 
-  bytes = new Uint8Array(4 * blockBytes);
+  bytes: Uint8Array = new Uint8Array(4 * blockBytes);
   start = 0;
   end = 0;
   /** 1-based, counted from where reading began. */
@@ -61,6 +70,8 @@ export class SegmentScanner {
   /** First byte after the segment and its end in the file. */
   endOffset: number;
   endsLine = false;
+  /** The segment can be left out: it is one of too many states of a line. */
+  leftOut = false;
   /** The segment was left out before; its needles are not known any more. */
   late = false;
   /** Control characters other than tabs: needles may hide behind them. */
@@ -87,8 +98,7 @@ export class SegmentScanner {
   #base: number;
   /** Bytes of the unfinished segment that were not kept. */
   #dropped = 0;
-  /** The segment that was left out last; a negative start: none. Its bytes are the buffer's or, later, a copy. */
-  readonly #left = { bytes: this.bytes, start: -1, end: 0, segment: 0, endOffset: 0 };
+  readonly #left = new LeftSegment();
 
   /** @param offset where in the file the first byte stands */
   constructor(sought: SoughtNeedles, sink: SegmentSink, offset: number) {
@@ -142,20 +152,20 @@ export class SegmentScanner {
   /** Runs `use` with the segment that was left out last as the current one, if there is one. */
   withLeft(use: () => void): void {
     const { bytes, start, end, segment, endOffset } = this;
-    if (this.#left.start < 0) return;
-    this.bytes = this.#left.bytes;
-    this.start = this.#left.start;
-    this.end = this.#left.end;
-    this.segment = this.#left.segment;
-    this.endOffset = this.#left.endOffset;
+    if (!this.#left.kept) return;
+    this.#show(this.#left);
     this.late = true;
     use();
     this.late = false;
-    this.bytes = bytes;
-    this.start = start;
-    this.end = end;
-    this.segment = segment;
-    this.endOffset = endOffset;
+    this.#show({ bytes, start, end, segment, endOffset });
+  }
+
+  #show(segment: ShownSegment): void {
+    this.bytes = segment.bytes;
+    this.start = segment.start;
+    this.end = segment.end;
+    this.segment = segment.segment;
+    this.endOffset = segment.endOffset;
   }
 
   #append(bytes: Uint8Array): void {
@@ -174,12 +184,7 @@ export class SegmentScanner {
 
   /** Moves what is still needed to the front, by whole words: needles are looked for at places in words. */
   #compact(): void {
-    const left = this.#left;
-    if (left.start >= 0 && left.bytes === this.bytes) {
-      left.bytes = this.bytes.slice(left.start, left.end);
-      left.start = 0;
-      left.end = left.bytes.length;
-    }
+    this.#left.copyOutOf(this.bytes);
     const shift = this.start & ~3;
     if (shift === 0) return;
     this.bytes.copyWithin(0, shift, this.#fill);
@@ -231,27 +236,28 @@ export class SegmentScanner {
       const special = (((word - 0x20202020) & ~word) | ((open - 0x01010101) & ~open)) & 0x80808080;
       const slot = slotOf(word);
       if (special !== 0) {
-        if (!this.#special(at << 2, slot)) return;
+        if (!this.#special(at << 2, slot, special)) return;
       } else if ((((bits[slot >>> 5] ?? 0) >>> slot) & 1) !== 0 && !this.#compare(slot, at << 2, true, true)) {
         this.#scanned = at << 2;
         return;
       }
     }
-    if ((this.#fill & 3) !== 0 && !this.#special(at << 2, slotOf(words[at] ?? 0))) return;
+    if ((this.#fill & 3) !== 0 && !this.#special(at << 2, slotOf(words[at] ?? 0), everyByte)) return;
     this.#scanned = this.#fill;
   }
 
   /**
-   * Looks at each byte of a word, and at its needles: one that begins before the word stands before what the word ends.
+   * Looks at the flagged bytes of a word, and at its needles: one that begins before the word stands before what the word ends.
    * False when more bytes are needed to decide; it will be looked at again.
    */
-  #special(begin: number, slot: number): boolean {
-    const from = Math.max(begin, this.#scanned);
-    const to = Math.min(begin + 4, this.#fill);
+  #special(begin: number, slot: number, flags: number): boolean {
     const wanted = (((this.#sought.index.bits[slot >>> 5] ?? 0) >>> slot) & 1) !== 0;
     let decided = !wanted || this.#compare(slot, begin, true, false);
-    for (let place = from; place < to && decided; place++) {
+    for (let left = flags; left !== 0 && decided; left &= left - 1) {
+      const place = begin + ((31 - Math.clz32(left & -left)) >> 3);
       const byte = this.bytes[place] ?? 0;
+      // What was looked at before must not end a segment twice; a flag may also stand beside the byte that is meant.
+      if (place < this.#scanned || place >= this.#fill) continue;
       if (byte === bracket) decided = this.#bracket(place);
       else if (byte < blank) this.#control(byte, place);
     }
@@ -317,15 +323,32 @@ export class SegmentScanner {
     this.end = place;
     this.endsLine = endsLine;
     this.endOffset = this.#base + place + this.#dropped + endBytes;
-    const worth =
-      (this.seenKinds & this.interest) !== 0 ||
-      this.unclean ||
-      this.all ||
-      beginsOddly(this.bytes, this.start, this.end);
+    this.leftOut = !endsLine && this.#isOneOfMany();
+    if (this.leftOut && this.#saysNothingElse()) {
+      this.#left.keep(this);
+      this.#next(false);
+      return;
+    }
+    const worth = this.#isWorth();
     if (endsLine && !worth) this.#lastLeft();
-    if (worth && !this.#sink.take()) this.#leave();
-    else if (worth || endsLine) this.#left.start = -1;
+    if (worth && !this.#sink.take()) this.#left.keep(this);
+    else if (worth || endsLine) this.#left.kept = false;
     this.#next(endsLine);
+  }
+
+  /** It is one of too many states of a line, of which not all are read. */
+  #isOneOfMany(): boolean {
+    return this.segment >= firstStates && (this.segment & stateMask) !== 0 && this.always !== 255;
+  }
+
+  /** It shows progress, and nothing for which it must be read. */
+  #saysNothingElse(): boolean {
+    return !this.unclean && (this.seenKinds & this.interest) !== 0 && (this.seenKinds & this.always) === 0;
+  }
+
+  #isWorth(): boolean {
+    const seen = (this.seenKinds & this.interest) !== 0;
+    return seen || this.unclean || this.all || beginsOddly(this.bytes, this.start, this.end);
   }
 
   #next(endsLine: boolean): void {
@@ -343,18 +366,10 @@ export class SegmentScanner {
     this.lineOffset = this.endOffset;
   }
 
-  #leave(): void {
-    this.#left.bytes = this.bytes;
-    this.#left.start = this.start;
-    this.#left.end = this.end;
-    this.#left.segment = this.segment;
-    this.#left.endOffset = this.endOffset;
-  }
-
   /** The line ends, or the file: the last state that was left out counts after all. */
   #lastLeft(): void {
     this.withLeft(() => this.#sink.take());
-    this.#left.start = -1;
+    this.#left.kept = false;
   }
 
   /** Looks behind a `[`, and one byte before it. False when more bytes are needed. */
