@@ -171,7 +171,9 @@ test("a live job by hand is running while somebody writes its log, and no more w
     ],
     { detached: true, stdio: "ignore" },
   );
-  t.after(() => killGroup(job.pid));
+  t.after(() => {
+    killGroup(job.pid);
+  });
   const file = `session: watch\nhosts:\n  gpu8:\n    ssh: gpu8\nstages:\n  watched:\n    log: ${log}\n`;
   const window = await windowOn(t, host, file);
   await window.until("running", () => window.state("watched") === "running", 15_000);
