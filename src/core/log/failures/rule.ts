@@ -12,7 +12,10 @@ export interface FailureRule {
   /** A retry cannot help. */
   readonly permanent: boolean;
   readonly scope: RuleScope;
-  /** One of these must be in the text: a cheap test before the pattern. */
+  /**
+   * One of these must be in the text: lines without are never decoded. Six bytes or more, `\d` for any digit, and rare in
+   * lines that say nothing; a test holds the former.
+   */
   readonly needles: readonly string[];
   /** For lines anchored at the start; for exceptions it may stand anywhere in the message. */
   readonly pattern: RegExp;

@@ -30,11 +30,12 @@ export interface ProgressFormat {
   readonly key: string;
   /** The line must hold this text, unless `needles` or `marks` say otherwise. */
   readonly trigger: string;
-  /** The line must hold one of these: it is not looked at without. Five bytes or more each, and rare in other lines. */
-  readonly needles?: readonly string[];
   /**
-   * Or a bracket: `meter` is ` [` with a time in it, `share` is `%[`, `tag` is `[#` or `[D`.
+   * The line must hold one of these: it is not looked at without. Six bytes or more each, `\d` for any digit, and rare in
+   * lines that say nothing.
    */
+  readonly needles?: readonly string[];
+  /** Or a bracket: `meter` is ` [` with a time in it, `share` is `%[`, `tag` is `[#` or `[D`. */
   readonly marks?: readonly ("meter" | "share" | "tag")[];
   /** It is asked about every line that is looked at for any reason: its lines hold nothing of their own. */
   readonly always?: boolean;
