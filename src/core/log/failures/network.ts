@@ -39,7 +39,7 @@ export const networkRules: readonly FailureRule[] = [
       "SSLEOFError",
       "ProxyError",
       "OfflineModeIsEnabled",
-      "gaierror: ",
+      "gaierror",
       "LocalEntryNotFoundError",
       "ServerDisconnectedError",
       "ClientPayloadError",

@@ -200,13 +200,14 @@ export const environmentRules: readonly FailureRule[] = [
       "permission denied while trying to connect",
       "OCI runtime",
       "nvidia-container-cli: ",
-      "Error: crun",
-      "Error: runc",
+      "crun: ",
+      "runc: ",
+      "runc create",
       "CDI devices",
       "FATAL: ",
     ],
     pattern:
-      /^(?:docker: )?(?:Error response from daemon: (?<what>(?!pull access denied|unauthorized|toomanyrequests|denied:).{1,200})|docker: .{0,60}(?:[Cc]annot connect to the Docker daemon|permission denied while trying to connect).{0,100}|Error: (?:.{0,60}(?:OCI runtime|CDI devices)|crun|runc).{0,200}|nvidia-container-cli: .{1,160}|[Cc]annot connect to the Docker daemon.{0,100}|FATAL: {1,4}(?:.{0,60}container|Unable to handle \w{1,20}:\/\/|could not open image|while performing build|Unable to (?:pull|build)).{1,160})/,
+      /^(?:docker: )?(?:Error response from daemon: (?<what>(?!pull access denied|unauthorized|toomanyrequests|denied:).{1,200})|docker: .{0,60}(?:[Cc]annot connect to the Docker daemon|permission denied while trying to connect).{0,100}|Error: .{0,60}(?:OCI runtime|crun: |runc: |runc create|CDI devices).{0,200}|nvidia-container-cli: .{1,160}|[Cc]annot connect to the Docker daemon.{0,100}|FATAL: {1,4}(?:.{0,60}container|Unable to handle \w{1,20}:\/\/|could not open image|while performing build|Unable to (?:pull|build)).{1,160})/,
     unless:
       /river\/library version mismatch|address already in use|port is already allocated|No such container|Conflict\. The container name|[Nn]o space left/,
     cause: (captured) =>

@@ -8,7 +8,7 @@ export const visionFormats: readonly ProgressFormat[] = [
     // MMEngine: `Epoch(train)  [1][ 10/240]  lr: 2.5000e-04  eta: 0:15:42  time: 0.3911  … loss: 5.9023`
     key: "mmengine",
     trigger: "eta: ",
-    needles: ["Epoch(train)", "Iter(train)", "]\tlr: ", "] lr: "],
+    needles: ["Epoch(train)", "Iter(train)", "Epoch [", "Iter ["],
     read: ({ body }) => readMmengine(body),
   },
   {

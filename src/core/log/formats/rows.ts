@@ -23,7 +23,7 @@ export const rowFormats: readonly ProgressFormat[] = [
   {
     key: "ultralytics",
     trigger: "% ─",
-    needles: ["% ──", "% ─━"],
+    needles: ["% ──", "% ─━", "% ╸─", "% ╸━", "% ╺─", "% ╺━"],
     read: ({ body }) => readUltralytics(body),
   },
   {

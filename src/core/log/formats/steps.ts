@@ -22,14 +22,14 @@ export const stepFormats: readonly ProgressFormat[] = [
     // Megatron-LM 2.5+, Megatron core, Megatron-DeepSpeed: ` iteration       20/  500000 | consumed samples: … |`
     key: "megatron",
     trigger: " iteration ",
-    needles: ["consumed samples", "elapsed time per iteration"],
+    needles: ["iteration "],
     read: ({ body }) => readMegatron(` ${body.trimStart()}`),
   },
   {
     // torchtitan 0.1+: `step: 10  loss:  8.02114  grad_norm: …  memory: 51.62GiB(54.35%)  tps: 7,120  tflops: … mfu: 41.69%`
     key: "torchtitan",
     trigger: "step:",
-    needles: [" loss: "],
+    needles: [" loss:"],
     read: ({ body }) => readTorchtitan(body),
   },
   {
@@ -98,7 +98,7 @@ export const stepFormats: readonly ProgressFormat[] = [
     // verl 0.2+: `step:12 - actor/pg_loss:-0.0123 - …`; values may be np.float64(…)
     key: "verl",
     trigger: "step:",
-    needles: [" - actor/", " - critic/", " - perf/", " - train", " - val", " - timing_s/", " - global_", "_length/"],
+    needles: ["step:\\d"],
     read: ({ body }) => {
       const match = /^step:(\d+) - (\S+:\S+(?: - .*)?)$/.exec(body.trimEnd());
       if (match === null) return undefined;
@@ -118,7 +118,7 @@ export const stepFormats: readonly ProgressFormat[] = [
     // torchtune's file logger: `Step 5 | loss:0.42 lr:1e-06 tokens_per_second_per_gpu:8412.3 …`
     key: "torchtune",
     trigger: "Step ",
-    needles: [" | loss:", " | scores:"],
+    needles: ["Step \\d"],
     read: ({ body }) => {
       const match = /^Step (\d+) \| (\w\S{0,60}:\S.{0,4000})$/.exec(body.trimEnd());
       const parts = (match?.[2] ?? "").split(" ");
