@@ -50,7 +50,7 @@ export class FakeClock implements Clock {
   }
 }
 
-export const silent: Logger = {
+const silent: Logger = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
