@@ -12,6 +12,8 @@ const shortestNeedle = 6;
 
 const hashBits = 20;
 const hashShift = 32 - hashBits;
+/** Lists of needles are kept by the lower bits of a slot: fewer of them stay in the processor's cache. */
+export const listMask = 0xffff;
 const multiplier = 0x85ebca6b;
 
 /** The slot of a word in the tables. */
@@ -37,7 +39,7 @@ const lastPlace = -1;
 export class NeedleIndex {
   /** A bit for each slot: whether a needle may be at a word of this slot. */
   readonly bits = new Int32Array(1 << (hashBits - 5));
-  /** Where a slot's places begin in `places`. */
+  /** Where a slot's places begin in `places`, by its lower bits. */
   readonly lists: Uint16Array;
   /**
    * Five numbers a place: the needle; the offset of the word in it; how many words on another word of the needle stands;
@@ -63,7 +65,11 @@ export class NeedleIndex {
     for (const [needle, bytes] of all.entries()) {
       for (let lie = 0; lie < 4; lie++) {
         const place = { needle, offset: bestOffset(bytes, lie) };
-        for (const word of wordsOf(bytes, place.offset)) lists.add(slotOf(word), place);
+        for (const word of wordsOf(bytes, place.offset)) {
+          const slot = slotOf(word);
+          lists.add(slot & listMask, place);
+          this.bits[slot >>> 5] = (this.bits[slot >>> 5] ?? 0) | (1 << (slot & 31));
+        }
       }
     }
     const flat: number[] = [];
@@ -74,9 +80,6 @@ export class NeedleIndex {
     });
     this.places = Int32Array.from(flat);
     this.lists = lists.listOf.map((list) => begins[list] ?? 0);
-    for (const [slot, list] of lists.listOf.entries()) {
-      if (list > 0) this.bits[slot >>> 5] = (this.bits[slot >>> 5] ?? 0) | (1 << (slot & 31));
-    }
   }
 
   /** Whether a byte is what a needle holds at this place of `bytes`. */
@@ -104,7 +107,7 @@ function numbersOf({ needle, offset }: Place, bytes: Uint8Array): number[] {
 /** Lists of places, one for each set of them; most slots share theirs with others. */
 class PlaceLists {
   readonly lists: (readonly Place[])[] = [[]];
-  readonly listOf = new Uint16Array(1 << hashBits);
+  readonly listOf = new Uint16Array(listMask + 1);
   readonly #longer = new Map<string, number>();
 
   add(slot: number, place: Place): void {

@@ -1,6 +1,6 @@
 import { LeftSegment, type ShownSegment } from "./leftSegment";
 import { beginsOddly, isDigit, timeEnd } from "./marks";
-import { slotOf, type NeedleIndex } from "./needles";
+import { listMask, slotOf, type NeedleIndex } from "./needles";
 
 /**
  * Passes over a log's bytes and stops only where something may be said. Lines end at `\n`; inside them `\r` begins a new
@@ -271,7 +271,7 @@ export class SegmentScanner {
     const { index } = this.#sought;
     const { places } = index;
     const word = begin >> 2;
-    for (let at = index.lists[slot] ?? 0; ; at += 5) {
+    for (let at = index.lists[slot & listMask] ?? 0; ; at += 5) {
       const needle = places[at] ?? -1;
       if (needle < 0) return true;
       if (!this.#mayFit(word + (places[at + 2] ?? 0), places, at)) continue;
