@@ -112,8 +112,10 @@ export class Control {
     try {
       await link.channel.write(Buffer.concat([Buffer.from(`${mode} ${id} ${text.length}\n`), text]));
     } catch (error) {
-      // What ended the channel says more than that it takes no input.
-      if (!inbox.ended) inbox.fail(new ExpectedError(broken, { cause: error }));
+      // What ended the channel says more than that it takes no input, and comes by the channel itself.
+      void this.#options.clock.sleep(lastWordsMs).then(() => {
+        inbox.fail(new ExpectedError(broken, { cause: error }));
+      });
     }
     return { id, link, inbox };
   }
@@ -148,6 +150,9 @@ export class Control {
   }
 }
 
+/** How long a channel that takes no input any more may take to say why. */
+const lastWordsMs = 2000;
+
 const broken = "The link broke, or the shell on the host was ended, before it had answered.";
 
 function linesOf(answer: Buffer): readonly string[] {
@@ -159,10 +164,6 @@ class Inbox implements FrameSink, AsyncIterable<Uint8Array> {
   #chunks: Uint8Array[] = [];
   #end: { readonly error?: Error } | undefined;
   #wake: () => void = () => undefined;
-
-  get ended(): boolean {
-    return this.#end !== undefined;
-  }
 
   push(data: Uint8Array): void {
     this.#chunks.push(data);
