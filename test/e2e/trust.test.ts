@@ -105,7 +105,7 @@ async function restricted(editor: ServedEditor): Promise<void> {
   await asked(editor, /trust the authors/);
   await answer(editor, "No, I don't trust the authors");
   await editor.openView("ML Session");
-  await says(editor, "mark", /unknown|not started/);
+  await says(editor, "mark", /^not seen yet/);
   for (const host of ["here", "far", "odd"]) assert.equal(await said(editor, "Stages", host), "not connected");
   const message = editor.page.locator('.pane:has(.pane-header[aria-label^="Stages"]) .message');
   assert.match(await message.innerText(), /Restricted Mode: nothing is connected to, and nothing is run/);
