@@ -94,7 +94,7 @@ async function launches(editor: ServedEditor): Promise<void> {
     return rows.length > 0 && rows;
   }, "the alert");
   assert.equal(alerts[0]?.label, "download");
-  assert.equal(await editor.badge("ML Session"), "1");
+  await editor.waitFor(async () => (await editor.badge("ML Session")) === "1", "the badge");
   await editor.waitFor(
     async () => (await editor.notifications()).some((message) => message.startsWith("download failed on gpu8")),
     "the notification",
@@ -113,7 +113,7 @@ async function cured(editor: ServedEditor, host: RemoteHost): Promise<void> {
   await says(editor, "download", /^finished/);
   const file = await readFile(join(host.folder, "ml-session.yaml"), "utf8");
   assert.equal(file, fileFor(host.home).replace("huggingface-cli", `${host.home}/ml-env/bin/hf`));
-  assert.equal((await editor.treeRows("Alerts")).length, 0);
+  await editor.waitFor(async () => (await editor.treeRows("Alerts")).length === 0, "no alert");
 }
 
 async function stopped(editor: ServedEditor): Promise<void> {

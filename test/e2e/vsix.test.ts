@@ -77,7 +77,7 @@ test("the package installs, activates with one bundle, and its demo shows the fa
         now.filter((bundle) => bundle !== "client.js"),
         ["demo.js", "extension.js", "sessionFile.js"],
       );
-      assert.equal(await editor.badge("ML Session"), "1");
+      await editor.waitFor(async () => (await editor.badge("ML Session")) === "1", "the badge");
       await editor.screenshot("vsix-demo");
     });
   } finally {

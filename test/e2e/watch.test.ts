@@ -1,4 +1,3 @@
-import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -30,8 +29,9 @@ test(
         t.diagnostic(`red ${after} ms after the last input: ${words}`);
         const line = editor.page.locator(".monaco-editor .view-line", { hasText: "failed to run command" }).first();
         await line.waitFor();
-        assert.equal((await editor.treeRows("Alerts"))[0]?.label, "download.log");
-        assert.equal(await editor.badge("ML Session"), "1");
+        // Views and their badge are drawn one after the other.
+        await editor.waitFor(async () => (await editor.treeRows("Alerts"))[0]?.label === "download.log", "the alert");
+        await editor.waitFor(async () => (await editor.badge("ML Session")) === "1", "the badge");
         await editor.screenshot("watch-dark");
         await editor.switchTheme("light");
         await editor.screenshot("watch-light");
