@@ -122,15 +122,17 @@ async function refused(editor: ServedEditor, place: Place): Promise<void> {
   const keys = ["launchStage", "connect", "watchRemoteLog", "restartTraining"];
   const bindings = keys.map((name, index) => ({ key: `ctrl+alt+shift+${index + 1}`, command: `mlSession.${name}` }));
   await editor.page.keyboard.insertText(JSON.stringify(bindings));
+  await editor.waitFor(async () => (await text.innerText()).includes("restartTraining"), "the keys to be typed");
   await editor.palette("File: Save");
   await closeModalEditor(editor);
   for (const [index, name] of keys.entries()) {
     await editor.palette("Notifications: Clear All Notifications");
-    await editor.page.keyboard.press(`Control+Alt+Shift+${index + 1}`);
-    await editor.waitFor(
-      async () => (await editor.notifications()).some((message) => message.includes("Restricted Mode")),
-      `${name} refused with words`,
-    );
+    // The workbench reads its keys anew some time after they are saved; until then a press means nothing.
+    await editor.waitFor(async () => {
+      await editor.page.keyboard.press(`Control+Alt+Shift+${index + 1}`);
+      await editor.page.waitForTimeout(2000);
+      return (await editor.notifications()).some((message) => message.includes("Restricted Mode"));
+    }, `${name} refused with words`);
   }
   assert.equal(await dialog(editor), undefined);
   assert.deepEqual(traced(place), []);
