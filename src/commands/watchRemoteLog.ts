@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import { ExpectedError } from "../core/errors";
 import { parseHostAddress } from "../core/session/hostAddress";
+import { hostDefaults, stageDefaults } from "../core/session/defaults";
 import type { HostDefinition, SessionDefinition, StageDefinition } from "../core/session/definition";
 import type { TreeNode } from "../core/session/nodes";
 import type { CommandContext } from "./shared/context";
@@ -56,11 +57,7 @@ function hostOf(text: string): HostDefinition {
   return {
     name: text,
     address: parsed.address,
-    path: [],
-    setup: [],
-    shell: "auto",
-    env: {},
-    stateDir: "~/.local/state/ml-session",
+    ...hostDefaults,
   };
 }
 
@@ -72,16 +69,10 @@ function watchDefinition(host: HostDefinition, path: string): SessionDefinition 
       .slice(-64)
       .replace(/^\.+$/, "log") || "log";
   const stage: StageDefinition = {
+    ...stageDefaults,
     name,
-    kind: "other",
     host: host.name,
     log: path,
-    env: {},
-    needs: [],
-    stop: { signal: "TERM", graceSeconds: 10 },
-    members: ["0"],
-    unsupported: [],
-    range: { from: 0, to: 0 },
   };
   return {
     name,

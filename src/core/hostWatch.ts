@@ -7,6 +7,7 @@ import type { HostOps, RunRecord } from "./ports";
 import { curesFor, namesToFind } from "./session/cure";
 import type { SessionEvent } from "./session/events";
 import { readingOptions } from "./session/readingOptions";
+import { ofMember } from "./session/definition";
 import { gravest } from "./session/judge";
 import { membersOn, type PlacedMember } from "./session/membersOn";
 import type { Session } from "./session/model";
@@ -108,7 +109,8 @@ export class HostWatch {
       this.#followers.finish(ref, record.run);
       this.#apply({ type: "tick", at: clock.now() });
     });
-    const doneWhen = this.#current()?.stages.get(record.stage)?.definition.doneWhen;
+    const stage = this.#current()?.stages.get(record.stage)?.definition;
+    const doneWhen = stage && ofMember(stage, record.member).doneWhen;
     if (!doneWhen || record.end?.exit.kind !== "code" || record.end.exit.code !== 0) return;
     this.#once(`outputs ${record.run}`, async () => {
       const report = await link.ops.checkOutputs(doneWhen, record.cwd);

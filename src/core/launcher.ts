@@ -1,6 +1,6 @@
 import { ExpectedError, messageOf } from "./errors";
 import type { Clock, HostOps, LaunchRequest, Logger } from "./ports";
-import type { HostDefinition, StageDefinition } from "./session/definition";
+import { ofMember, type HostDefinition, type StageDefinition } from "./session/definition";
 import type { MemberRef, SessionEvent } from "./session/events";
 import type { Session } from "./session/model";
 import type { SessionStore } from "./session/store";
@@ -113,7 +113,7 @@ export class Launcher {
     const ops = this.#context.opsOf(id, stage.definition.host);
     if (!host || !ops) throw new ExpectedError(`${stage.definition.host} is not connected.`);
     const run = stage.members.find((member) => member.name === ref.member)?.run?.run;
-    return { definition: stage.definition, host, ops, ...(run === undefined ? {} : { run }) };
+    return { definition: ofMember(stage.definition, ref.member), host, ops, ...(run === undefined ? {} : { run }) };
   }
 
   #request(id: string, stage: StageDefinition, ref: MemberRef): LaunchRequest {

@@ -1,3 +1,4 @@
+import { hostDefaults } from "../core/session/defaults";
 import type { HostDefinition } from "../core/session/definition";
 import type { LaunchRequest } from "../core/ports";
 
@@ -21,11 +22,7 @@ export function placesIn(home: string): DemoPlaces {
 export const hostDefinition: HostDefinition = {
   name: hostName,
   address: { kind: "alias", alias: hostName },
-  path: [],
-  setup: [],
-  shell: "auto",
-  env: {},
-  stateDir: "~/.local/state/ml-session",
+  ...hostDefaults,
 };
 
 const inferenceCommand = "python 01b_generate_synthetic.py --concurrency 200 --min-completion-tokens 50";

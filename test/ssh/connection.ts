@@ -1,4 +1,5 @@
 import type { Clock, Logger, Channel } from "../../src/core/ports";
+import { hostDefaults } from "../../src/core/session/defaults";
 import type { HostAddress, HostDefinition } from "../../src/core/session/definition";
 import type { Prompter, PromptQuestion, TrustedKeys, HostKeyQuestion } from "../../src/core/trust";
 import type { ConnectorOptions } from "../../src/ssh/connect";
@@ -110,7 +111,7 @@ export function optionsFor(home: string, more: Partial<ConnectorOptions> = {}): 
 }
 
 export function hostAt(address: HostAddress): HostDefinition {
-  return { name: "box", address, path: [], setup: [], shell: "auto", env: {}, stateDir: "~/.local/state/ml-session" };
+  return { ...hostDefaults, name: "box", address };
 }
 
 async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock, HostOps, LaunchRequest, Logger, Transport } from "../../src/core/ports";
+import { hostDefaults } from "../../src/core/session/defaults";
 import type { HostDefinition } from "../../src/core/session/definition";
 import { openHost } from "../../src/ssh/hostOps";
 
@@ -61,10 +62,7 @@ export async function makeTestHost(
   const definition: HostDefinition = {
     name: "here",
     address: { kind: "local" },
-    path: [],
-    setup: [],
-    shell: "auto",
-    env: {},
+    ...hostDefaults,
     stateDir: state,
     ...changes,
   };

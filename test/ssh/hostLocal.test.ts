@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { isConnectError } from "../../src/core/errors";
+import { hostDefaults } from "../../src/core/session/defaults";
 import type { HostDefinition } from "../../src/core/session/definition";
 import { cksum } from "../../src/ssh/cksum";
 import { openHost } from "../../src/ssh/hostOps";
@@ -17,10 +18,7 @@ const quiet = { debug: () => undefined, info: () => undefined, warn: () => undef
 const definition: HostDefinition = {
   name: "here",
   address: { kind: "local" },
-  path: [],
-  setup: [],
-  shell: "auto",
-  env: {},
+  ...hostDefaults,
   stateDir: "~/state",
 };
 

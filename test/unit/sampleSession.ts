@@ -1,3 +1,4 @@
+import { hostDefaults, stageDefaults } from "../../src/core/session/defaults";
 import type { FailureReading, ProgressReading } from "../../src/core/log/reading";
 import type { RunRecord } from "../../src/core/ports";
 import type { HostDefinition, StageDefinition } from "../../src/core/session/definition";
@@ -67,15 +68,9 @@ export function member(state: StageState, parts: Partial<Member> = {}): Member {
 function stageDefinition(name: string, parts: Partial<StageDefinition> = {}): StageDefinition {
   return {
     name,
-    kind: "other",
+    ...stageDefaults,
     host: "gpu8",
     command: "true",
-    env: {},
-    needs: [],
-    stop: { signal: "TERM", graceSeconds: 10 },
-    members: ["0"],
-    unsupported: [],
-    range: { from: 0, to: 1 },
     ...parts,
   };
 }
@@ -95,11 +90,7 @@ export function stage(name: string, members: readonly Member[], parts: Partial<S
 const hostDefinition: HostDefinition = {
   name: "gpu8",
   address: { kind: "alias", alias: "gpu8" },
-  path: [],
-  setup: [],
-  shell: "auto",
-  env: {},
-  stateDir: "~/.local/state/ml-session",
+  ...hostDefaults,
 };
 
 export function host(parts: Partial<RemoteHost> = {}): RemoteHost {

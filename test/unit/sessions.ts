@@ -1,5 +1,6 @@
 import type { FailureReading, ProgressReading } from "../../src/core/log/reading";
 import type { HostIdentity, RunRecord } from "../../src/core/ports";
+import { hostDefaults, stageDefaults } from "../../src/core/session/defaults";
 import type { HostDefinition, SessionDefinition, StageDefinition } from "../../src/core/session/definition";
 import { applyEvent, newSession } from "../../src/core/session/apply";
 import type { SessionEvent } from "../../src/core/session/events";
@@ -10,11 +11,7 @@ import type { Member, Session } from "../../src/core/session/model";
 const host: HostDefinition = {
   name: "gpu8",
   address: { kind: "alias", alias: "gpu8" },
-  path: [],
-  setup: [],
-  shell: "auto",
-  env: {},
-  stateDir: "~/.local/state/ml-session",
+  ...hostDefaults,
 };
 
 export const identity: HostIdentity = {
@@ -31,15 +28,9 @@ export const identity: HostIdentity = {
 export function stage(name: string, more: Partial<StageDefinition> = {}): StageDefinition {
   return {
     name,
-    kind: "other",
+    ...stageDefaults,
     host: "gpu8",
     command: `run ${name}`,
-    env: {},
-    needs: [],
-    stop: { signal: "TERM", graceSeconds: 10 },
-    members: ["0"],
-    unsupported: [],
-    range: { from: 0, to: 0 },
     ...more,
   };
 }

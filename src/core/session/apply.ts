@@ -1,5 +1,5 @@
 import type { RunRecord } from "../ports";
-import type { SessionDefinition, StageDefinition } from "./definition";
+import { ofMember, type SessionDefinition, type StageDefinition } from "./definition";
 import type { MemberRef, SessionEvent } from "./events";
 import { applyGpus } from "./applyGpus";
 import { isBad, judge, lastSeen } from "./judge";
@@ -91,8 +91,8 @@ function define(session: Session, definition: SessionDefinition, at: number): Se
 
 function defineStage(old: Stage | undefined, definition: StageDefinition, at: number): Stage {
   const members = definition.members.map((name) => {
-    const member = old?.members.find((m) => m.name === name) ?? newMember(name, definition.log, at);
-    return withLogPath(member, definition.log);
+    const member = old?.members.find((m) => m.name === name) ?? newMember(name, ofMember(definition, name).log, at);
+    return withLogPath(member, ofMember(definition, name).log);
   });
   const state = old?.state ?? { kind: "waiting", for: [] };
   return { definition, members, state, since: old?.since ?? at, ...(old?.eta ? { eta: old.eta } : {}) };
@@ -187,7 +187,9 @@ function settleStage(stage: Stage, session: Session, states: ReadonlyMap<string,
     if (state) needs.set(need, state);
   }
   const place = { host: stage.definition.host, stage: stage.definition, needs, now };
-  const members = stage.members.map((member) => judged(member, session, place));
+  const members = stage.members.map((member) =>
+    judged(member, session, { ...place, stage: ofMember(stage.definition, member.name) }),
+  );
   const unchanged = members.every((member, i) => member === stage.members[i]);
   const eta = slowest(members);
   if (unchanged && eta === stage.eta && members.some((member) => member.state === stage.state)) return stage;

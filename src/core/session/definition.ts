@@ -22,6 +22,10 @@ export interface HostDefinition {
   readonly setup: readonly string[];
   readonly shell: "auto" | "bash" | "sh";
   readonly env: Readonly<Record<string, string>>;
+  /** Names of variables whose values are in no file of the workspace: the product's own safe store or `envFile`. */
+  readonly secrets: readonly string[];
+  /** A file on the host with lines `NAME=value`, readable by its owner alone. May begin with `~/`. */
+  readonly envFile?: string;
   /** May begin with `~/`. */
   readonly stateDir: string;
 }
@@ -54,12 +58,40 @@ export type LogRule =
       readonly remedy: string;
     };
 
-/** What must be there for a stage to be finished; without it exit 0 reads "finished, unchecked". */
+/**
+ * What must be there for a stage to be finished, all of it; without it exit 0 reads "finished, unchecked". Looked at
+ * on the host. Relative paths begin at the stage's `cwd`.
+ */
 export interface DoneWhen {
   /** Paths or globs that must exist. */
   readonly files: readonly string[];
-  /** Sum of their sizes, bytes. */
+  /** Sum of the sizes of `files`, or of the snapshot where there are none, bytes. */
   readonly minBytes?: number;
+  /** A folder that must hold a whole Hugging Face snapshot: all shards of its index, no `*.incomplete`. */
+  readonly hubSnapshot?: string;
+  /** How many outputs there must be at least, counted as `outputs` of the stage says. */
+  readonly outputsAtLeast?: number;
+  /** A command line that must exit with 0, run as the stage's own command would be. */
+  readonly command?: string;
+  /** An extended regular expression (`grep -E`) that a line of the run's part of the log must fit. */
+  readonly logLine?: string;
+}
+
+/** What a stage writes: counted for its progress, for `done_when`, and before anything is written over. */
+export interface StageOutputs {
+  /** Paths or globs. */
+  readonly files: readonly string[];
+  readonly count: "lines" | "files" | "bytes";
+  /** Where the number of tokens stands in the JSON of a line, as `usage.completion_tokens`. */
+  readonly tokenField?: string;
+}
+
+/** How often a failed stage is started again by itself. `max` 0: never. */
+export interface Retries {
+  readonly max: number;
+  readonly on: "transient" | "any";
+  /** Before the first retry; doubled each time. */
+  readonly backoffSeconds: number;
 }
 
 /** A half-open range of UTF-16 offsets in the session file's text. */
@@ -87,15 +119,35 @@ export interface StageDefinition {
   readonly rules?: readonly LogRule[];
   readonly stalledAfterSeconds?: number;
   readonly doneWhen?: DoneWhen;
+  readonly outputs?: StageOutputs;
+  /** Arguments that let the command go on with what is there; without them a restart over outputs asks first. */
+  readonly resume?: { readonly args: string };
+  readonly retries: Retries;
+  /** What a launch of the pipeline does where the stage's GPUs are held by somebody else. */
+  readonly whenBusy: "wait" | "start" | "refuse";
   readonly stop: { readonly signal: "TERM" | "INT" | "HUP" | "QUIT" | "USR1" | "USR2"; readonly graceSeconds: number };
-  /** Names of the members; one, `0`, until `matrix` is supported. */
+  /** Names of the members: one, `0`, or one for each combination of the values of `matrix`. */
   readonly members: readonly string[];
+  /** What members have of their own where there is a `matrix`; read by `ofMember`. */
+  readonly memberParts?: ReadonlyMap<string, MemberParts>;
   /** Parts of the file that this version cannot do, in plain words; a launch is refused with them. */
   readonly unsupported: readonly string[];
   /** The stage's key in the session file. */
   readonly range: TextRange;
   /** The text of `command` in the session file, for edits. */
   readonly commandRange?: TextRange;
+}
+
+/** The parts of a stage that may hold the values of its `matrix`. */
+export type MemberParts = Pick<
+  StageDefinition,
+  "command" | "cwd" | "log" | "env" | "gpus" | "progress" | "doneWhen" | "outputs" | "resume"
+>;
+
+/** The stage as one of its members runs it: its parts with the member's values filled in. */
+export function ofMember(stage: StageDefinition, member: string): StageDefinition {
+  const parts = stage.memberParts?.get(member);
+  return parts ? { ...stage, ...parts } : stage;
 }
 
 /** Something that serves the stages and has no end of its own (a vLLM server). Watched; not started or stopped yet. */

@@ -1,12 +1,10 @@
+import { hostDefaults } from "./defaults";
 import type { HostDefinition } from "./definition";
 import { parseHostAddress } from "./hostAddress";
 import type { KeyPath, SessionProblems } from "./sessionProblems";
 import type { HostInput } from "./sessionSchema";
 import { keyRangeAt, mapOf, nodeAt } from "./sessionTree";
 import type { TreeNode } from "./sessionTree";
-
-/** Where runs are recorded unless the host says otherwise; the XDG base directory for state. */
-const defaultStateDir = "~/.local/state/ml-session";
 
 /** Makes a host of what the file says; undefined if its address cannot be used. */
 export function readHost(
@@ -30,11 +28,27 @@ export function readHost(
     address: address.address,
     path: listed(input.path),
     setup: listed(input.setup),
-    shell: input.shell ?? "auto",
+    shell: input.shell ?? hostDefaults.shell,
     env: readEnvironment(root, problems, ["hosts", name, "env"]),
-    stateDir: input.state_dir ?? defaultStateDir,
+    secrets: readSecrets(root, problems, name, input),
+    ...(input.env_file === undefined ? {} : { envFile: input.env_file }),
+    stateDir: input.state_dir ?? hostDefaults.stateDir,
   };
 }
+
+/** Names of secrets; one that no shell could hold is said at its place. */
+function readSecrets(root: TreeNode, problems: SessionProblems, host: string, input: HostInput): readonly string[] {
+  const path = ["hosts", host, "secrets"];
+  return [...new Set(input.secrets ?? [])].filter((name) => {
+    if (variableName.test(name)) return true;
+    const message = `The variable's name \`${name.slice(0, 80)}\` ${variableRule}`;
+    problems.addBroken("unsafe", path, nodeAt(root, path)?.range ?? keyRangeAt(root, path), message);
+    return false;
+  });
+}
+
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const variableRule = "must be letters, digits and `_`, and not begin with a digit.";
 
 /** One or many, as a list. */
 export function listed<T>(value: T | readonly T[] | undefined): readonly T[] {
@@ -51,15 +65,14 @@ export function readEnvironment(
   const values = new Map<string, string>();
   for (const [name, { node, keyRange }] of mapOf(nodeAt(root, path))) {
     if (node.value === null || typeof node.value === "object") continue;
-    if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+    if (variableName.test(name)) {
       values.set(name, typeof node.value === "string" ? node.value : node.source);
     } else {
-      const message = "must be letters, digits and `_`, and not begin with a digit.";
       problems.addBroken(
         "unsafe",
         [...path, name],
         keyRange,
-        `The variable's name \`${name.slice(0, 80)}\` ${message}`,
+        `The variable's name \`${name.slice(0, 80)}\` ${variableRule}`,
       );
     }
   }

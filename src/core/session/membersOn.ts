@@ -1,8 +1,8 @@
-import type { StageDefinition } from "./definition";
+import { ofMember, type StageDefinition } from "./definition";
 import type { MemberRef } from "./events";
 import type { Member, Session } from "./model";
 
-/** A member and where it belongs; services have no stage. */
+/** A member and where it belongs: its stage as this member runs it. Services have no stage. */
 export interface PlacedMember {
   readonly ref: MemberRef;
   readonly member: Member;
@@ -15,7 +15,7 @@ export function membersOn(session: Session, host: string): readonly PlacedMember
   for (const [name, stage] of session.stages) {
     if (stage.definition.host !== host) continue;
     for (const member of stage.members)
-      all.push({ ref: { stage: name, member: member.name }, member, stage: stage.definition });
+      all.push({ ref: { stage: name, member: member.name }, member, stage: ofMember(stage.definition, member.name) });
   }
   for (const [name, { definition, member }] of session.services) {
     if (definition.host === host) all.push({ ref: { stage: name, member: member.name }, member });

@@ -31,8 +31,10 @@ const percent = z.string("a share such as `5%`").check(z.regex(percentPattern, "
 const paths = z.union([path, z.array(path)], "a path or a list of paths");
 const names = z.union([text, z.array(text)], "a name or a list of names");
 const lines = z.union([text, z.array(text)], "a line or a list of lines");
+const matrixValue = z.string().check(z.regex(/^\{\{\s*[A-Za-z_][\w-]*\s*\}\}$/, "a number"));
+const gpu = z.union([count, matrixValue], "a number, or a value of `matrix` such as `{{shard}}`");
 const gpus = z.union(
-  [z.literal("all"), count, z.array(count)],
+  [z.literal("all"), gpu, z.array(gpu)],
   "`all` or a list of GPU numbers such as `[0, 1]`, as nvidia-smi counts them",
 );
 const environment = z.record(z.string(), scalar, "a map of names and values");
@@ -125,13 +127,13 @@ const doneWhen = z.strictObject(
   {
     files: key(paths, "Paths or globs that must all match something. Relative to `cwd`."),
     exists: key(paths, "The same as `files`."),
-    min_size: key(size, "The least size of all that `files` matched, as `1.5 GB` or `300 MiB`."),
-    hf_snapshot: key(path, "A folder that must hold all shards of a Hugging Face snapshot. Not supported yet."),
-    outputs_at_least: key(count, "How many outputs there must be. Not supported yet."),
-    command: key(text, "A command that must exit with 0. Not supported yet."),
-    log_line: key(text, "A line, as a regular expression, that the log must hold. Not supported yet."),
+    min_size: key(size, "The least size of all that `files` matched, or of the snapshot, as `1.5 GB` or `300 MiB`."),
+    hf_snapshot: key(path, "A folder that must hold all shards of a Hugging Face snapshot."),
+    outputs_at_least: key(count, "How many outputs there must be."),
+    command: key(text, "A command that must exit with 0."),
+    log_line: key(text, "A line, as an extended regular expression (`grep -E`), that the log must hold."),
   },
-  "a map with `files` and `min_size`",
+  "a map such as `{ files: out/*.jsonl, min_size: 1 GB }`",
 );
 
 const failWhen = z.strictObject(
@@ -155,11 +157,8 @@ const host = z.strictObject(
       "`auto` (default): bash with pipefail where there is one, else sh.",
     ),
     env: key(environment, "Environment of all that is started on this host. No secrets: the file is plain text."),
-    secrets: key(
-      z.array(text, "a list of names"),
-      "Names of secrets that commands get in their environment. Not supported yet.",
-    ),
-    env_file: key(path, "A file on the host, mode 0600, with the values of `secrets`. Not supported yet."),
+    secrets: key(z.array(text, "a list of names"), "Names of secrets that commands get in their environment."),
+    env_file: key(path, "A file on the host, mode 0600, with the values of `secrets`."),
     launcher: key(
       z.enum(
         ["detached", "tmux", "systemd", "slurm", "docker"],
@@ -187,11 +186,11 @@ const common = {
     z.array(rule, "a list of rules"),
     "What lines of the log mean that the built-in rules do not know, or take for a failure.",
   ),
-  retries: key(retries, "How often a failed stage is started again by itself. Not supported yet."),
+  retries: key(retries, "How often a failed stage is started again by itself."),
   timeout: key(duration, "How long the stage may run. Not supported yet."),
   when_busy: key(
     z.enum(["wait", "start", "refuse"], "`wait`, `start` or `refuse`"),
-    "What happens when the GPUs are taken. Not supported yet.",
+    "What happens when the GPUs are taken.",
   ),
 };
 
@@ -209,11 +208,11 @@ const stage = z.strictObject(
     logs: key(logs, "Several logs, globs, journals, panes or containers. Not supported yet."),
     needs: key(names, "Stages and services that must come first."),
     progress: key(progress, "How progress is read where the log's format is not known by itself."),
-    outputs: key(outputs, "What the stage writes. Not supported yet."),
+    outputs: key(outputs, "What the stage writes."),
     done_when: key(doneWhen, "What must be there for the stage to count as finished."),
     resume: key(
       z.strictObject({ args: key(text, "Arguments added on a restart.") }, "a map such as `{ args: --skip-existing }`"),
-      "How a restart goes on with what is there. Not supported yet.",
+      "How a restart goes on with what is there.",
     ),
     fail_when: key(failWhen, "When the stage counts as failed while it runs. Not supported yet."),
     matrix: key(
@@ -222,7 +221,7 @@ const stage = z.strictObject(
         z.union([text, z.array(scalar)], "a list, or a range such as `0..7`"),
         "a map of names and ranges",
       ),
-      "Several members of one stage, one for each value. Not supported yet.",
+      "Several members of one stage, one for each value.",
     ),
     array: key(z.union([text, count], "a range such as `0-7`"), "A Slurm job array. Not supported yet."),
     launcher: host.shape.launcher,

@@ -3,7 +3,7 @@ import type { HostInput, LogInput, ServiceInput, StageInput } from "./sessionSch
 /** A valid part of the file that this version cannot do: the key, and which of its inner keys if not all of it. */
 export interface UnsupportedPart {
   readonly path: readonly string[];
-  /** How it is called in messages, with backticks: `` `done_when.hf_snapshot` ``. */
+  /** How it is called in messages, with backticks: `` `log.journal` ``. */
   readonly name: string;
 }
 
@@ -26,23 +26,17 @@ function launcherParts(launcher: string | undefined): UnsupportedPart[] {
     : [{ path: ["launcher"], name: `\`launcher: ${launcher}\`` }];
 }
 
-const stageKeys = ["logs", "outputs", "resume", "fail_when", "matrix", "array", "retries", "timeout", "when_busy"];
-const doneWhenKeys = ["hf_snapshot", "outputs_at_least", "command", "log_line"];
+const stageKeys = ["logs", "fail_when", "array", "timeout"];
 const serviceKeys = ["logs", "start", "cwd", "env", "systemd", "docker", "stop", "ready", "metrics", "until", "port"];
 
 /** What a stage asks for that is not built yet. */
 export function unsupportedInStage(stage: StageInput): readonly UnsupportedPart[] {
-  return [
-    ...present(stage, stageKeys),
-    ...present(stage.done_when ?? {}, doneWhenKeys, "done_when"),
-    ...logParts(stage.log),
-    ...launcherParts(stage.launcher),
-  ];
+  return [...present(stage, stageKeys), ...logParts(stage.log), ...launcherParts(stage.launcher)];
 }
 
 /** What a host asks for that is not built yet; it keeps every stage of that host from being launched. */
 export function unsupportedInHost(host: HostInput): readonly UnsupportedPart[] {
-  return [...present(host, ["secrets", "env_file"]), ...launcherParts(host.launcher)];
+  return launcherParts(host.launcher);
 }
 
 /** What a service asks for that is not built yet: services are only watched. */

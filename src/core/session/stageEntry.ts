@@ -1,14 +1,7 @@
-import { isExpected } from "../errors";
-import { hintFormat } from "../log/formats/hint";
-import type {
-  DoneWhen,
-  HostDefinition,
-  ProgressHint,
-  ServiceDefinition,
-  StageDefinition,
-  TextRange,
-} from "./definition";
+import { stageDefaults } from "./defaults";
+import type { HostDefinition, ServiceDefinition, StageDefinition } from "./definition";
 import { listed, readEnvironment } from "./hostEntry";
+import { membersOf } from "./matrix";
 import { didYouMean } from "./sessionProblems";
 import type { KeyPath, SessionProblems } from "./sessionProblems";
 import { readRules } from "./ruleEntry";
@@ -18,7 +11,8 @@ import type { UnsupportedPart } from "./sessionSupport";
 import { guessKind } from "./stageKind";
 import { keyRangeAt, mapOf, nodeAt } from "./sessionTree";
 import type { TreeNode } from "./sessionTree";
-import { parseDuration, parseSize } from "./units";
+import { gpusOf, partsOf, retriesOf } from "./stageParts";
+import { parseDuration } from "./units";
 
 /** What stages and services are read with. */
 export interface EntryContext {
@@ -49,22 +43,33 @@ export function readStage(context: EntryContext, name: string, own: StageInput):
     ...readEnvironment(root, problems, ["stages", name, "env"]),
   };
   const stop = { ...defaults.stop, ...own.stop };
+  const place = { root, problems, name };
+  const parts = partsOf(place, input, env);
+  const members = membersOf(place, input, env);
   return defined<StageDefinition>({
     name,
     kind: input.kind ?? guessKind(name, input.command ?? ""),
     host,
-    command: input.command,
-    cwd: input.cwd,
-    log: typeof input.log === "string" ? input.log : undefined,
+    command: parts.command,
+    cwd: parts.cwd,
+    log: parts.log,
     env,
     needs: listed(input.needs),
-    gpus: gpusOf(input.gpus),
-    progress: progressOf(context, name, input.progress),
+    gpus: parts.gpus,
+    progress: parts.progress,
     rules: readRules(context, name, own.rules),
     stalledAfterSeconds: parseDuration(input.stalled_after ?? ""),
-    doneWhen: doneWhenOf(context, name, input.done_when),
-    stop: { signal: stop.signal ?? "TERM", graceSeconds: parseDuration(stop.grace ?? 30) ?? 30 },
-    members: ["0"],
+    doneWhen: parts.doneWhen,
+    outputs: parts.outputs,
+    resume: parts.resume,
+    retries: retriesOf(input.retries),
+    whenBusy: input.when_busy ?? stageDefaults.whenBusy,
+    stop: {
+      signal: stop.signal ?? stageDefaults.stop.signal,
+      graceSeconds: parseDuration(stop.grace ?? "") ?? stageDefaults.stop.graceSeconds,
+    },
+    members: members.names,
+    memberParts: members.parts,
     unsupported: [...unsupportedOf(context, name, host, unsupportedInStage(input)), ...brokenOf(context, name, host)],
     range,
     commandRange: nodeAt(root, ["stages", name, "command"])?.range,
@@ -129,61 +134,6 @@ function unnamedHost({ root, problems, hosts }: EntryContext, section: Section, 
   const message = `\`${name}\` needs a \`host\`, since there are several: ${written.join(", ")}.`;
   problems.addBroken("reference", [section, name, "host"], keyRangeAt(root, [section, name]), message);
   return undefined;
-}
-
-function gpusOf(gpus: "all" | number | readonly number[] | undefined): "all" | readonly number[] | undefined {
-  return gpus === undefined || gpus === "all" ? gpus : [...new Set(listed<number>(gpus))];
-}
-
-function progressOf(
-  { root, problems }: EntryContext,
-  name: string,
-  progress: StageInput["progress"],
-): ProgressHint | undefined {
-  if (progress === undefined) return undefined;
-  const { total, pattern } = progress;
-  const fault = pattern === undefined ? undefined : patternFault(pattern);
-  if (fault !== undefined) {
-    const path = ["stages", name, "progress", "pattern"];
-    problems.addBroken("schema", path, rangeOf(root, path), fault);
-  }
-  const usable = fault === undefined ? pattern : undefined;
-  return {
-    ...(total === undefined ? {} : { total }),
-    ...(usable === undefined ? {} : { pattern: usable }),
-  };
-}
-
-/** Asks the one who will use the pattern, so that the file and the log reader cannot disagree. */
-function patternFault(pattern: string): string | undefined {
-  try {
-    hintFormat(pattern);
-    return undefined;
-  } catch (error) {
-    if (isExpected(error)) return error.message;
-    throw error;
-  }
-}
-
-function doneWhenOf(
-  { root, problems }: EntryContext,
-  name: string,
-  written: StageInput["done_when"],
-): DoneWhen | undefined {
-  if (written === undefined) return undefined;
-  const files = [...listed(written.files), ...listed(written.exists)];
-  const minBytes = written.min_size === undefined ? undefined : parseSize(written.min_size);
-  if (files.length > 0) return { files, ...(minBytes === undefined ? {} : { minBytes }) };
-  if (minBytes !== undefined && written.hf_snapshot === undefined) {
-    const path = ["stages", name, "done_when", "min_size"];
-    const message = "`min_size` needs `files`: say whose size it is.";
-    problems.addBroken("schema", path, rangeOf(root, path), message);
-  }
-  return undefined;
-}
-
-function rangeOf(root: TreeNode, path: readonly string[]): TextRange {
-  return nodeAt(root, path)?.range ?? keyRangeAt(root, path);
 }
 
 /** Says once for each place what is not supported yet, and gives the stage's own list of it. */

@@ -1,0 +1,127 @@
+import { isExpected } from "../errors";
+import { hintFormat } from "../log/formats/hint";
+import { stageDefaults } from "./defaults";
+import type { DoneWhen, MemberParts, ProgressHint, Retries, StageOutputs, TextRange } from "./definition";
+import { listed } from "./hostEntry";
+import type { SessionProblems } from "./sessionProblems";
+import type { StageInput } from "./sessionSchema";
+import { keyRangeAt, nodeAt } from "./sessionTree";
+import type { TreeNode } from "./sessionTree";
+import { parseDuration, parseSize } from "./units";
+
+/** Where a stage is written, for what is wrong in it. */
+export interface StagePlace {
+  readonly root: TreeNode;
+  readonly problems: SessionProblems;
+  readonly name: string;
+}
+
+/** The parts of a stage in which values of its `matrix` may stand, as they are written. */
+export function partsOf(place: StagePlace, input: StageInput, env: Readonly<Record<string, string>>): MemberParts {
+  const { command, cwd, log, resume } = input;
+  const gpus = gpusOf(input.gpus);
+  const progress = progressOf(place, input.progress);
+  const doneWhen = doneWhenOf(place, input);
+  const outputs = outputsOf(place, input.outputs);
+  return {
+    env,
+    ...(command === undefined ? {} : { command }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(typeof log === "string" ? { log } : {}),
+    ...(gpus === undefined ? {} : { gpus }),
+    ...(progress === undefined ? {} : { progress }),
+    ...(doneWhen === undefined ? {} : { doneWhen }),
+    ...(outputs === undefined ? {} : { outputs }),
+    ...(resume?.args === undefined ? {} : { resume: { args: resume.args } }),
+  };
+}
+
+/** The GPUs of a stage or service. A value of a matrix that is not filled in yet is left out. */
+export function gpusOf(
+  gpus: "all" | number | string | readonly (number | string)[] | undefined,
+): "all" | readonly number[] | undefined {
+  if (gpus === undefined || gpus === "all") return gpus;
+  const numbers = listed<number | string>(gpus).map(Number);
+  return [...new Set(numbers.filter(Number.isInteger))];
+}
+
+/** How often the stage starts again by itself. */
+export function retriesOf(retries: StageInput["retries"]): Retries {
+  const noRetries = stageDefaults.retries;
+  if (retries === undefined) return noRetries;
+  if (typeof retries === "number") return { ...noRetries, max: retries };
+  return {
+    max: retries.max ?? 3,
+    on: retries.on ?? noRetries.on,
+    backoffSeconds: parseDuration(retries.backoff ?? noRetries.backoffSeconds) ?? noRetries.backoffSeconds,
+  };
+}
+
+function progressOf(place: StagePlace, progress: StageInput["progress"]): ProgressHint | undefined {
+  if (progress === undefined) return undefined;
+  const { total, pattern } = progress;
+  const fault = pattern === undefined ? undefined : patternFault(pattern);
+  if (fault !== undefined) broken(place, ["progress", "pattern"], fault);
+  const usable = fault === undefined ? pattern : undefined;
+  return {
+    ...(total === undefined ? {} : { total }),
+    ...(usable === undefined ? {} : { pattern: usable }),
+  };
+}
+
+/** Asks the one who will use the pattern, so that the file and the log reader cannot disagree. */
+function patternFault(pattern: string): string | undefined {
+  try {
+    hintFormat(pattern);
+    return undefined;
+  } catch (error) {
+    if (isExpected(error)) return error.message;
+    throw error;
+  }
+}
+
+function doneWhenOf(place: StagePlace, { done_when: written, outputs }: StageInput): DoneWhen | undefined {
+  if (written === undefined) return undefined;
+  const files = [...listed(written.files), ...listed(written.exists)];
+  const minBytes = written.min_size === undefined ? undefined : parseSize(written.min_size);
+  if (minBytes !== undefined && files.length === 0 && written.hf_snapshot === undefined) {
+    broken(place, ["done_when", "min_size"], "`min_size` needs `files` or `hf_snapshot`: say whose size it is.");
+    return undefined;
+  }
+  if (written.outputs_at_least !== undefined && outputs?.files === undefined) {
+    const message = "`outputs_at_least` needs `outputs` of the stage: say what is counted.";
+    broken(place, ["done_when", "outputs_at_least"], message);
+    return undefined;
+  }
+  const { hf_snapshot: hubSnapshot, outputs_at_least: outputsAtLeast, command, log_line: logLine } = written;
+  if (files.length === 0 && [hubSnapshot, outputsAtLeast, command, logLine].every((part) => part === undefined))
+    return undefined;
+  return {
+    files,
+    ...(minBytes === undefined ? {} : { minBytes }),
+    ...(hubSnapshot === undefined ? {} : { hubSnapshot }),
+    ...(outputsAtLeast === undefined ? {} : { outputsAtLeast }),
+    ...(command === undefined ? {} : { command }),
+    ...(logLine === undefined ? {} : { logLine }),
+  };
+}
+
+function outputsOf(place: StagePlace, written: StageInput["outputs"]): StageOutputs | undefined {
+  if (written === undefined) return undefined;
+  const files = listed(written.files);
+  if (files.length === 0) {
+    broken(place, ["outputs"], "`outputs` needs `files`: say what the stage writes.");
+    return undefined;
+  }
+  const { token_field: tokenField } = written;
+  return { files, count: written.count ?? "files", ...(tokenField === undefined ? {} : { tokenField }) };
+}
+
+function broken({ root, problems, name }: StagePlace, path: readonly string[], message: string): void {
+  const whole = ["stages", name, ...path];
+  problems.addBroken("schema", whole, rangeOf(root, whole), message);
+}
+
+function rangeOf(root: TreeNode, path: readonly string[]): TextRange {
+  return nodeAt(root, path)?.range ?? keyRangeAt(root, path);
+}
