@@ -11,7 +11,7 @@ import type { UnsupportedPart } from "./sessionSupport";
 import { guessKind } from "./stageKind";
 import { keyRangeAt, mapOf, nodeAt } from "./sessionTree";
 import type { TreeNode } from "./sessionTree";
-import { gpusOf, partsOf, retriesOf } from "./stageParts";
+import { defined, gpusOf, partsOf, retriesOf } from "./stageParts";
 import { parseDuration } from "./units";
 
 /** What stages and services are read with. */
@@ -94,11 +94,6 @@ export function readService(context: EntryContext, name: string, input: ServiceI
     unsupported: parts.map((part) => `${part.name} is not supported yet`),
     range: keyRangeAt(context.root, ["services", name]),
   });
-}
-
-/** The same without the keys that are undefined. */
-function defined<T>(parts: { readonly [K in keyof T]-?: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as T;
 }
 
 type Section = "stages" | "services";

@@ -19,26 +19,27 @@ export interface StagePlace {
 /** The parts of a stage in which values of its `matrix` may stand, as they are written. */
 export function partsOf(place: StagePlace, input: StageInput, env: Readonly<Record<string, string>>): MemberParts {
   const { command, cwd, log, resume } = input;
-  const gpus = gpusOf(input.gpus);
-  const progress = progressOf(place, input.progress);
-  const doneWhen = doneWhenOf(place, input);
-  const outputs = outputsOf(place, input.outputs);
-  return {
+  return defined<MemberParts>({
     env,
-    ...(command === undefined ? {} : { command }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(typeof log === "string" ? { log } : {}),
-    ...(gpus === undefined ? {} : { gpus }),
-    ...(progress === undefined ? {} : { progress }),
-    ...(doneWhen === undefined ? {} : { doneWhen }),
-    ...(outputs === undefined ? {} : { outputs }),
-    ...(resume?.args === undefined ? {} : { resume: { args: resume.args } }),
-  };
+    command,
+    cwd,
+    log: typeof log === "string" ? log : undefined,
+    gpus: gpusOf(input.gpus),
+    progress: progressOf(place, input.progress),
+    doneWhen: doneWhenOf(place, input),
+    outputs: outputsOf(place, input.outputs),
+    resume: resume?.args === undefined ? undefined : { args: resume.args },
+  });
+}
+
+/** The same without the keys that are undefined. */
+export function defined<T>(parts: { readonly [K in keyof T]-?: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as T;
 }
 
 /** The GPUs of a stage or service. A value of a matrix that is not filled in yet is left out. */
 export function gpusOf(
-  gpus: "all" | number | string | readonly (number | string)[] | undefined,
+  gpus: number | string | readonly (number | string)[] | undefined,
 ): "all" | readonly number[] | undefined {
   if (gpus === undefined || gpus === "all") return gpus;
   const numbers = listed<number | string>(gpus).map(Number);
@@ -94,16 +95,8 @@ function doneWhenOf(place: StagePlace, { done_when: written, outputs }: StageInp
     return undefined;
   }
   const { hf_snapshot: hubSnapshot, outputs_at_least: outputsAtLeast, command, log_line: logLine } = written;
-  if (files.length === 0 && [hubSnapshot, outputsAtLeast, command, logLine].every((part) => part === undefined))
-    return undefined;
-  return {
-    files,
-    ...(minBytes === undefined ? {} : { minBytes }),
-    ...(hubSnapshot === undefined ? {} : { hubSnapshot }),
-    ...(outputsAtLeast === undefined ? {} : { outputsAtLeast }),
-    ...(command === undefined ? {} : { command }),
-    ...(logLine === undefined ? {} : { logLine }),
-  };
+  const parts = defined<DoneWhen>({ files, minBytes, hubSnapshot, outputsAtLeast, command, logLine });
+  return files.length === 0 && Object.keys(parts).length === 1 ? undefined : parts;
 }
 
 function outputsOf(place: StagePlace, written: StageInput["outputs"]): StageOutputs | undefined {
