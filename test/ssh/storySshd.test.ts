@@ -5,25 +5,13 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { lastSeen } from "../../src/core/session/judge";
 import { replaceProgram } from "../../src/core/session/sessionEdit";
-import { parseSessionFile } from "../../src/core/session/sessionFile";
-import type { SessionDefinition } from "../../src/core/session/definition";
-import { createConnector } from "../../src/ssh/connector";
-import { optionsFor } from "./connection";
-import { startRelay, type Relay } from "./relay";
-import { startSshd, type Sshd } from "./sshd";
-import { openStory, storyId, type StoryWindow } from "./storyWindow";
+import { definitionOf, startStoryHost, windowOn, type StoryHost } from "./storyHost";
+import { storyId } from "./storyWindow";
 
 /** A host with the seed's tools: the renamed stub and its successor in a virtualenv that no PATH names. */
-async function hostWithTools(
-  t: TestContext,
-): Promise<{ readonly sshd: Sshd; readonly relay: Relay; readonly home: string; readonly bin: string }> {
-  const sshd = await startSshd();
-  const relay = await startRelay(sshd.port);
-  t.after(async () => {
-    await relay.stop();
-    await sshd.stop();
-  });
-  const home = join(sshd.folder, "home");
+async function hostWithTools(t: TestContext): Promise<StoryHost & { readonly bin: string }> {
+  const host = await startStoryHost(t);
+  const { home } = host;
   const bin = join(home, "ml-env", "bin");
   await mkdir(bin, { recursive: true });
   await mkdir(join(home, "data"), { recursive: true });
@@ -34,40 +22,12 @@ async function hostWithTools(
     join(bin, "hf"),
     `[ "$1" = --help ] && exit 0; echo fetched > "${home}/data/model.safetensors"; echo done`,
   );
-  return { sshd, relay, home, bin };
+  return { ...host, bin };
 }
 
 async function script(file: string, body: string): Promise<void> {
   await writeFile(file, `#!/bin/sh\n${body}\n`);
   await chmod(file, 0o755);
-}
-
-/** A window that knows the host by an alias of a real SSH configuration file. */
-async function windowOn(
-  t: TestContext,
-  { sshd, relay, home }: { readonly sshd: Sshd; readonly relay: Relay; readonly home: string },
-  file: string,
-): Promise<StoryWindow> {
-  const config = join(sshd.folder, "ssh_config");
-  const known = join(sshd.folder, "known_hosts");
-  await writeFile(known, `${sshd.knownHostsLine.replace(`:${sshd.port} `, `:${relay.port} `)}\n`);
-  const alias = ["Host gpu8", "HostName 127.0.0.1", `Port ${relay.port}`, `User ${sshd.user}`];
-  const keys = [`IdentityFile ${sshd.userKeyFile}`, "IdentitiesOnly yes", `UserKnownHostsFile ${known}`];
-  await writeFile(config, `${[...alias, ...keys].join("\n  ")}\n`);
-  const connector = createConnector(optionsFor(home, { sshConfigFile: config }));
-  const window = openStory(definitionOf(file), connector);
-  t.after(() => {
-    window.close();
-  });
-  await window.open.connect(storyId, undefined, true);
-  return window;
-}
-
-function definitionOf(text: string): SessionDefinition {
-  const { definition, problems } = parseSessionFile(text);
-  assert.deepEqual(problems, []);
-  assert.ok(definition);
-  return definition;
 }
 
 function fileFor(home: string): string {

@@ -1,0 +1,58 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import type { Logger } from "../../src/core/ports";
+import type { SessionDefinition } from "../../src/core/session/definition";
+import { parseSessionFile } from "../../src/core/session/sessionFile";
+import { createConnector } from "../../src/ssh/connector";
+import { optionsFor } from "./connection";
+import { startRelay, type Relay } from "./relay";
+import { startSshd, type Sshd, type SshdOptions } from "./sshd";
+import { openStory, storyId, type StoryWindow } from "./storyWindow";
+
+/** A real sshd as host `gpu8`, behind a link that can be cut. Ends with the test. */
+export interface StoryHost {
+  readonly sshd: Sshd;
+  readonly relay: Relay;
+  /** An empty folder for the files of jobs. */
+  readonly home: string;
+}
+
+export async function startStoryHost(t: TestContext, options: SshdOptions = {}): Promise<StoryHost> {
+  const sshd = await startSshd(options);
+  const relay = await startRelay(sshd.port);
+  t.after(async () => {
+    await relay.stop();
+    await sshd.stop();
+  });
+  const home = join(sshd.folder, "home");
+  mkdirSync(home);
+  return { sshd, relay, home };
+}
+
+/** A connected window that knows the host by an alias of a real SSH configuration file. */
+export async function windowOn(t: TestContext, host: StoryHost, file: string, logger?: Logger): Promise<StoryWindow> {
+  const { sshd, relay, home } = host;
+  const config = join(sshd.folder, "ssh_config");
+  const known = join(sshd.folder, "known_hosts");
+  writeFileSync(known, `${sshd.knownHostsLine.replace(`:${sshd.port} `, `:${relay.port} `)}\n`);
+  const alias = ["Host gpu8", "HostName 127.0.0.1", `Port ${relay.port}`, `User ${sshd.user}`];
+  const keys = [`IdentityFile ${sshd.userKeyFile}`, "IdentitiesOnly yes", `UserKnownHostsFile ${known}`];
+  writeFileSync(config, `${[...alias, ...keys].join("\n  ")}\n`);
+  const connector = createConnector(optionsFor(home, { sshConfigFile: config }));
+  const window = openStory(definitionOf(file), connector, logger);
+  t.after(() => {
+    window.close();
+  });
+  await window.open.connect(storyId, undefined, true);
+  return window;
+}
+
+/** The session that a file without problems defines. */
+export function definitionOf(text: string): SessionDefinition {
+  const { definition, problems } = parseSessionFile(text);
+  assert.deepEqual(problems, []);
+  assert.ok(definition);
+  return definition;
+}
