@@ -111,6 +111,19 @@ export interface RunRecord {
   readonly stopRequestedBy?: string;
   /** The line of the host's `setup` that failed, so that the command never ran. */
   readonly setupFailed?: string;
+  /** The lines of `setup` that were asked for. */
+  readonly setup?: readonly string[];
+  /**
+   * What the job got after `setup`: each variable's name and a hash of its value, secrets included. Absent until `setup`
+   * is through, and in records of older versions. Hashes of one `environmentSalt` can be compared; `""` could not be made.
+   */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The salt of `environment`: one a stage and host, so that its runs can be compared. */
+  readonly environmentSalt?: string;
+  /** PATH as the job got it. */
+  readonly effectivePath?: string;
+  /** The commit of the working folder at the start, if it is a git repository. `dirty` is absent where it took too long to find out. */
+  readonly git?: { readonly commit: string; readonly dirty?: boolean };
   readonly liveness: RunLiveness;
 }
 
@@ -130,6 +143,15 @@ export interface LaunchRequest {
   /** Who asks, for the record: `user@laptop`. */
   readonly launchedFrom: string;
 }
+
+/** Values of secrets by variable name. A map, since those do not show what they hold where an object is written out. */
+export type SecretValues = ReadonlyMap<string, string>;
+
+/** What the `env_file` of a host gives. Names only: values never leave the host. */
+export type EnvFileReport =
+  | { readonly kind: "none" }
+  | { readonly kind: "read"; readonly names: readonly string[] }
+  | { readonly kind: "refused"; readonly reason: string };
 
 /** What came of a launch. `refused` means that nothing was started. */
 export type LaunchOutcome =
