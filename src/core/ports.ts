@@ -1,3 +1,4 @@
+import type { RestartOps } from "./existingWork";
 import type { Disposable, Event } from "./lifecycle";
 import type { HostDefinition } from "./session/definition";
 
@@ -109,6 +110,8 @@ export interface RunRecord {
   readonly log: { readonly path: string; readonly start: LogPosition };
   readonly end?: { readonly exit: ExitStatus; readonly at: number };
   readonly stopRequestedBy?: string;
+  /** Who said that it is not to be started again by itself. */
+  readonly retryStoppedBy?: string;
   /** The line of the host's `setup` that failed, so that the command never ran. */
   readonly setupFailed?: string;
   /** The lines of `setup` that were asked for. */
@@ -140,8 +143,10 @@ export interface LaunchRequest {
   /** Indices as nvidia-smi counts them. Absent: the environment is left alone. */
   readonly gpus?: readonly number[] | "all";
   readonly env: Readonly<Record<string, string>>;
-  /** Who asks, for the record: `user@laptop`. */
+  /** Who asks, for the record: `user@laptop`; and why, as `launchNote.ts` words it. */
   readonly launchedFrom: string;
+  /** The failed run that this is a retry of: nothing starts if its retries were given up or a later run began. */
+  readonly after?: string;
 }
 
 /** Values of secrets by variable name. A map, since those do not show what they hold where an object is written out. */
@@ -157,6 +162,8 @@ export type EnvFileReport =
 export type LaunchOutcome =
   | { readonly kind: "launched"; readonly record: RunRecord }
   | { readonly kind: "already-running"; readonly record: RunRecord }
+  /** A retry that is no longer due; see `LaunchRequest.after`. */
+  | { readonly kind: "superseded" }
   | { readonly kind: "refused"; readonly reason: string };
 
 /** How to end a run: the signal, and how long to wait before KILL. */
@@ -166,9 +173,12 @@ export interface StopRequest {
   readonly requestedBy: string;
 }
 
-/** `survivors`: processes of the run that are still there (or hold GPU memory), each in words; then it is not stopped. */
+/**
+ * `survivors`: processes of the run that are still there (or hold GPU memory), each in words; then it is not stopped.
+ * `others`: what was left alone though it is near, in words: other users' processes with the run's mark, or on its GPUs.
+ */
 export type StopOutcome =
-  | { readonly kind: "stopped"; readonly forced: boolean }
+  | { readonly kind: "stopped"; readonly forced: boolean; readonly others?: readonly string[] }
   | { readonly kind: "not-running" }
   | { readonly kind: "not-stopped"; readonly survivors: readonly string[] }
   | { readonly kind: "refused"; readonly reason: string };
@@ -210,20 +220,54 @@ export type GpuReport =
   | { readonly kind: "samples"; readonly samples: readonly GpuSample[] }
   | { readonly kind: "unavailable"; readonly reason: string };
 
-/** What can be checked of a stage's result by looking at files. All given parts must hold. */
+/**
+ * What is looked at of a stage's result. All given parts must hold for it to be `ok`. Relative paths begin at the folder
+ * that is given beside it; `~/` is the home folder.
+ */
 export interface OutputCheck {
   /** Paths or shell globs, all of which must match something. */
   readonly files: readonly string[];
-  /** Sum of the sizes of all that matched, bytes; folders count what is in them. */
+  /** Least sum of the sizes of `files` (of the snapshot where there are none), bytes; folders count what is in them. */
   readonly minBytes?: number;
+  /** A folder with a Hugging Face snapshot: local, of the hub's cache (`models--…`), or one revision of that. */
+  readonly hubSnapshot?: string;
+  /** What the stage writes, counted into `count` of the report. */
+  readonly outputs?: { readonly files: readonly string[]; readonly count: "lines" | "files" | "bytes" };
+  /** Least count of `outputs`. */
+  readonly outputsAtLeast?: number;
+  /** A command line that must exit with 0 within a minute. */
+  readonly command?: string;
+  /** Environment of `command`, over the host's own. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** An extended regular expression that a line of `log` must fit. */
+  readonly logLine?: string;
+  /** A log, and where the part begins that counts. */
+  readonly log?: { readonly path: string; readonly start: LogPosition };
+  /**
+   * The stage still writes: what is not whole yet counts as well (`*.incomplete`, `*.part`), lines are counted only in
+   * what was added, and an answer that is at most so old will do. The command and the log are left alone.
+   */
+  readonly watching?: { readonly maxAgeSeconds: number };
 }
 
-/** Result of an OutputCheck. `detail` says what is missing, in words. */
+/** Result of an OutputCheck. A file that is found twice counts once; sizes are what `ls -l` shows. */
 export interface OutputReport {
   readonly ok: boolean;
+  /** Of `files` and the snapshot, or of `outputs` where neither is looked at. */
   readonly bytes: number;
   readonly files: number;
+  /** What is missing, or what is there, in words that go on after "but ". */
   readonly detail: string;
+  /** Of `outputs`, in its own unit. */
+  readonly count?: number;
+  /** Bytes that there will be, where the snapshot's index says so. */
+  readonly totalBytes?: number;
+  /** When the newest file was last written, host clock, ms since 1970; full seconds. */
+  readonly newestAt?: number;
+  /** How long the host looked, ms. */
+  readonly tookMs?: number;
+  /** Why it could not be looked at; then `ok` is false and says nothing. */
+  readonly unchecked?: string;
 }
 
 /** What a process looks like from outside, for a log that somebody else's job writes. */
@@ -249,7 +293,7 @@ export interface ToolCandidate {
  * What the product can do on a connected host. Made from the host scripts over any Transport, or in memory for the
  * demo. Every method throws ExpectedError with plain words when the host refuses, and any error when the link breaks.
  */
-export interface HostOps extends Disposable {
+export interface HostOps extends Disposable, RestartOps {
   readonly identity: HostIdentity;
   /** Fires once when the link is gone, with the cause; not after `dispose`. */
   readonly onDidClose: Event<string>;
@@ -264,6 +308,10 @@ export interface HostOps extends Disposable {
   /** A part of a file. Fewer bytes than asked for mean its end. */
   read(path: string, offset: number, length: number): Promise<Uint8Array>;
   gpus(everySeconds: number, signal: AbortSignal): AsyncIterable<GpuReport>;
+  /**
+   * Looks at what a stage wrote. Those who ask for the same at the same time get the same answer: the host looks once,
+   * and never twice at the same time.
+   */
   checkOutputs(check: OutputCheck, cwd: string | undefined): Promise<OutputReport>;
   /** Looks for programs by these names: PATH of a launch, login and interactive shells, virtualenvs, conda, uv. */
   findTools(names: readonly string[], cwd: string | undefined): Promise<readonly ToolCandidate[]>;
