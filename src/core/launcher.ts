@@ -15,8 +15,10 @@ export interface LaunchQuestion {
 
 /** The person whose machine it is. */
 export interface LaunchApproval {
-  /** Whether exactly this may run: asked once, then remembered on this machine. */
-  approve(question: LaunchQuestion): Promise<boolean>;
+  /** Whether exactly these may run: what is new is asked for, all of it at once, then remembered on this machine. */
+  approve(questions: readonly LaunchQuestion[]): Promise<boolean>;
+  /** Whether exactly this was approved before; asks nobody. */
+  isApproved(question: LaunchQuestion): Promise<boolean>;
 }
 
 export interface LauncherContext {
@@ -41,14 +43,33 @@ export class Launcher {
   }
 
   /**
+   * Asks for all launches that were not approved yet, at once. False if the person said no. Throws ExpectedError where
+   * one of them could not be started.
+   */
+  async approve(session: string, refs: readonly MemberRef[]): Promise<boolean> {
+    const questions = refs.map((ref): LaunchQuestion => {
+      const { definition, host } = this.#place(session, ref);
+      return { session, stage: ref.stage, host, request: this.#request(session, definition, ref) };
+    });
+    return this.#context.approval.approve(questions);
+  }
+
+  /**
    * Starts a member of a stage. Throws ExpectedError where it cannot or may not be, in words for the person.
    * Returns false if the person said no.
+   * @param unasked nobody is there to be asked: what was not approved yet is refused
    */
-  async launch(session: string, ref: MemberRef): Promise<boolean> {
+  async launch(session: string, ref: MemberRef, unasked = false): Promise<boolean> {
     const { clock, approval, logger } = this.#context;
     const { definition, host, ops } = this.#place(session, ref);
     const request = this.#request(session, definition, ref);
-    if (!(await approval.approve({ session, stage: ref.stage, host, request }))) return false;
+    const question: LaunchQuestion = { session, stage: ref.stage, host, request };
+    if (!unasked && !(await approval.approve([question]))) return false;
+    if (unasked && !(await approval.isApproved(question))) {
+      const reason = "what it runs has changed since it was approved: launch it by hand.";
+      this.#apply(session, { type: "launch-refused", at: clock.now(), ...ref, reason });
+      throw new ExpectedError(`${ref.stage} was not started: ${reason}`);
+    }
     this.#apply(session, { type: "launching", at: clock.now(), ...ref });
     logger.info(`${host.name}: launch ${ref.stage}: ${request.command}`);
     try {

@@ -37,7 +37,7 @@ export function openStory(
   const launcher = new Launcher({
     store,
     opsOf: open.opsOf.bind(open),
-    approval: { approve: () => Promise.resolve(true) },
+    approval: { approve: () => Promise.resolve(true), isApproved: () => Promise.resolve(true) },
     isTrusted: () => true,
     clock,
     logger,

@@ -1,35 +1,80 @@
 import * as vscode from "vscode";
 import type { LaunchApproval, LaunchQuestion } from "../../core/launcher";
+import { amount, list } from "../../core/session/words";
 
 const memoryKey = "mlSession.approvedLaunches";
+/** A pipeline of several matrices must not push out its own approvals. */
+const mostKept = 2000;
+/** A dialog has no scroll bar everywhere: what is longer is shown in an editor. */
+const mostShown = 2500;
 
 /**
  * Asks before the first launch of anything a workspace file decided, and shows all of it: where, in what folder, with
  * what set-up and what command. The answer is remembered on this machine, by a hash of exactly that content.
  */
 export function createApproval(memory: vscode.Memento, isOwn: (session: string) => boolean): LaunchApproval {
+  const approved = (): readonly string[] => memory.get<readonly string[]>(memoryKey, []);
+  // The demo's commands come with the product and run on the demo's own host.
+  const isApproved = async (question: LaunchQuestion): Promise<boolean> =>
+    isOwn(question.session) || approved().includes(await digest(everythingOf(question)));
   return {
-    approve: async (question) => {
-      // The demo's commands come with the product and run on the demo's own host.
-      if (isOwn(question.session)) return true;
-      const text = everythingOf(question);
-      const hash = await digest(text);
-      const approved = memory.get<readonly string[]>(memoryKey, []);
-      if (approved.includes(hash)) return true;
-      const yes = "Launch";
-      const answer = await vscode.window.showWarningMessage(
-        `Launch ${question.stage} on ${question.host.name}?`,
-        { modal: true, detail: `This workspace's session file asks to run:\n\n${text}` },
-        yes,
-      );
-      if (answer !== yes) return false;
-      await memory.update(memoryKey, [...approved, hash].slice(-500));
+    isApproved,
+    approve: async (questions) => {
+      const open: LaunchQuestion[] = [];
+      for (const question of questions) if (!(await isApproved(question))) open.push(question);
+      if (open.length > 0 && !(await ask(open))) return false;
+      const hashes = await Promise.all(open.map((question) => digest(everythingOf(question))));
+      if (hashes.length > 0) await memory.update(memoryKey, [...approved(), ...hashes].slice(-mostKept));
       return true;
     },
   };
 }
 
-function everythingOf({ host, request }: LaunchQuestion): string {
+async function ask(questions: readonly LaunchQuestion[]): Promise<boolean> {
+  const yes = "Launch";
+  const [first] = questions;
+  if (!first) return true;
+  if (questions.length === 1) {
+    const detail = `This workspace's session file asks to run:\n\n${everythingOf(first)}`;
+    const title = `Launch ${nameOf(first)} on ${first.host.name}?`;
+    return (await vscode.window.showWarningMessage(title, { modal: true, detail }, yes)) === yes;
+  }
+  const hosts = [...new Set(questions.map(({ host }) => host.name))];
+  const title = `Launch ${amount(questions.length, "command")} on ${list(hosts)}?`;
+  const text = allOf(questions);
+  const whole = text.length <= mostShown;
+  const detail = whole
+    ? `This workspace's session file asks to run:\n\n${text}`
+    : `This workspace's session file asks to run ${list([...new Set(questions.map(({ stage }) => stage))])}. It is too much for this window: show all of it first.`;
+  const show = "Show All";
+  const buttons = whole ? [yes, show] : [show];
+  const answer = await vscode.window.showWarningMessage(title, { modal: true, detail }, ...buttons);
+  if (answer !== show) return answer === yes;
+  const document = await vscode.workspace.openTextDocument({ language: "plaintext", content: `${text}\n` });
+  await vscode.window.showTextDocument(document, { preview: true });
+  const seen = "The editor shows all that would run.";
+  // Not modal: the text must be scrolled through before it is answered.
+  return (await vscode.window.showWarningMessage(`${title} ${seen}`, yes, "Cancel")) === yes;
+}
+
+function nameOf({ stage, request }: LaunchQuestion): string {
+  return request.member === "0" ? stage : `${stage} ${request.member}`;
+}
+
+/** All of the questions; what they all have in common is said once. */
+function allOf(questions: readonly LaunchQuestion[]): string {
+  const parts = questions.map((question) => ({ name: nameOf(question), lines: linesOf(question) }));
+  const common = (parts[0]?.lines ?? []).filter((line) => parts.every(({ lines }) => lines.includes(line)));
+  const own = parts.map(({ name, lines }) => [name, ...lines.filter((line) => !common.includes(line))].join("\n  "));
+  return [...(common.length > 0 ? [["for all of them", ...common].join("\n  ")] : []), ...own].join("\n\n");
+}
+
+/** What the answer is remembered by. */
+function everythingOf(question: LaunchQuestion): string {
+  return linesOf(question).join("\n");
+}
+
+function linesOf({ host, request }: LaunchQuestion): readonly string[] {
   const { address } = host;
   const where =
     address.kind === "local"
@@ -49,10 +94,7 @@ function everythingOf({ host, request }: LaunchQuestion): string {
     ["state folder", host.stateDir],
     ["command", request.command],
   ];
-  return lines
-    .filter(([, value]) => value !== "")
-    .map(([name, value]) => `${name ?? ""}: ${value ?? ""}`)
-    .join("\n");
+  return lines.filter(([, value]) => value !== "").map(([name, value]) => `${name ?? ""}: ${value ?? ""}`);
 }
 
 function assignments(env: Readonly<Record<string, string>>): string {
