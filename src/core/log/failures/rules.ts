@@ -1,12 +1,15 @@
+import { compileRules } from "./compile";
 import { deprecatedRules } from "./deprecated";
 import { distributedRules, schedulerRules } from "./distributed";
+import { environmentRules } from "./environment";
 import { gpuRules } from "./gpu";
 import { hubRules } from "./hub";
 import { networkRules } from "./network";
+import { outputRules } from "./outputs";
 import { processRules } from "./processes";
 import { pythonRules } from "./python";
 import type { FailureRule } from "./rule";
-import { environmentRules, servingRules } from "./serving";
+import { servingRules } from "./serving";
 import { shellRules } from "./shell";
 import { storageRules } from "./storage";
 
@@ -21,6 +24,8 @@ const all: readonly FailureRule[] = [
   ...hubRules,
   ...distributedRules,
   ...servingRules,
+  ...compileRules,
+  ...outputRules,
   ...networkRules,
   ...pythonRules,
 ];
