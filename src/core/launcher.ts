@@ -76,6 +76,7 @@ export class Launcher {
       const outcome = await ops.launch(request);
       logger.info(`${host.name}: launch ${ref.stage}: ${outcome.kind}`);
       if (outcome.kind === "refused") throw new ExpectedError(outcome.reason);
+      if (outcome.kind === "superseded") throw new ExpectedError(`${ref.stage} was started by somebody else meanwhile.`);
       if (outcome.kind === "already-running") {
         throw new ExpectedError(
           `${ref.stage} is already running (since ${new Date(outcome.record.startedAt).toISOString()}).`,

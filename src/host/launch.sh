@@ -74,6 +74,14 @@ check_places() {
   [ ! -e "$log" ] || [ -f "$log" ] || refuse "The log $log is not a regular file."
   (umask "$old_umask" && : >>"$log") 2>/dev/null || refuse "The log $log cannot be written."
 }
+# A retry of run $after is due only as long as nobody gave it up and nothing was started since.
+retry_is_due() {
+  first_line "$member_dir/$after/started" && [ ! -e "$member_dir/$after/retry-stopped" ] || return 1
+  failed_run_started=$line
+  for old_run in "$member_dir"/*/; do
+    ! first_line "${old_run}started" || [ "$line" -le "$failed_run_started" ] || return 1
+  done
+}
 # Keeps the newest 20 ended runs of the member.
 prune() {
   kept=0
@@ -129,6 +137,12 @@ for old_run in "$member_dir"/*/; do
   unlock
   answer running "${old_run##*/}"
 done
+[ -z "$after" ] || retry_is_due || {
+  unlock
+  hold
+  printf '@ superseded\n'
+  finish
+}
 check_places
 now
 new_dir=$member_dir/.$run

@@ -19,6 +19,7 @@ import recordList from "../host/recordList.sh";
 import recordsOnce from "../host/recordsOnce.sh";
 import watchScript from "../host/watch.sh";
 import stopScript from "../host/stop.sh";
+import { existingWork, giveUpRetries, setAside } from "./existing";
 import { followFile } from "./followFile";
 import { checkOutputs, findTools, logWriter, readPart } from "./hostFiles";
 import { watchGpus } from "./gpus";
@@ -129,6 +130,9 @@ function opsOf(session: HostSession): HostOps {
     checkOutputs: (check, cwd): Promise<OutputReport> => checkOutputs(session, check, cwd),
     findTools: (names, cwd): Promise<readonly ToolCandidate[]> => findTools(session, names, cwd),
     logWriter: (path): Promise<LogWriter> => logWriter(session, path),
+    existing: (query) => existingWork(session, query),
+    setAside: (query, how) => setAside(session, query, how),
+    giveUpRetries: (name, run, by) => giveUpRetries(session, name, run, by),
     dispose: () => {
       session.control.dispose();
       transport.dispose();

@@ -1,17 +1,25 @@
-import { createHash, randomBytes } from "node:crypto";
-import type { LaunchOutcome, LaunchRequest, RunRecord } from "../core/ports";
+import { randomBytes } from "node:crypto";
+import type { LaunchOutcome, LaunchRequest, RunRecord, SecretValues } from "../core/ports";
 import { ExpectedError } from "../core/errors";
-import type { HostDefinition } from "../core/session/definition";
+import { mainProgram } from "../core/session/mainProgram";
 import launchScript from "../host/launch.sh";
 import wrapperScript from "../host/wrapper.sh";
 import jobScript from "../host/job.sh";
 import recordList from "../host/recordList.sh";
-import { compact, quoted, type ScriptVariables } from "./scriptChannel";
+import envFileScript from "../host/envFile.sh";
+import programScript from "../host/program.sh";
+import setupScript from "../host/setup.sh";
+import { environmentText, pathPrefix, wrongVariable } from "./jobEnvironment";
+import { compact, type ScriptVariables } from "./scriptChannel";
 import { isName, nameFolder, RecordReader } from "./records";
 import type { HostSession } from "./hostSession";
 
 /** Starts a run; see `HostOps.launch`. */
-export async function launchRun(session: HostSession, request: LaunchRequest): Promise<LaunchOutcome> {
+export async function launchRun(
+  session: HostSession,
+  request: LaunchRequest,
+  secrets: SecretValues = new Map(),
+): Promise<LaunchOutcome> {
   const { definition, clock } = session;
   for (const name of [request.session, request.stage, request.member]) {
     if (!isName(name))
@@ -19,10 +27,9 @@ export async function launchRun(session: HostSession, request: LaunchRequest): P
   }
   const stamp = new Date(clock.now()).toISOString().replaceAll(/[-:]|\.\d+/g, "");
   const run = `${stamp}-${randomBytes(4).toString("hex")}`;
-  const env = { ...definition.env, ...request.env };
-  const wrong = Object.keys(env).find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
-  if (wrong !== undefined)
-    return { kind: "refused", reason: `"${wrong}" cannot be the name of an environment variable.` };
+  const given = [...Object.keys({ ...definition.env, ...request.env }), ...secrets.keys()];
+  const wrong = given.map(wrongVariable).find((reason) => reason !== undefined);
+  if (wrong !== undefined) return { kind: "refused", reason: wrong };
   const variables: ScriptVariables = {
     ...session.variables,
     session: nameFolder(request.session),
@@ -34,17 +41,22 @@ export async function launchRun(session: HostSession, request: LaunchRequest): P
     log: request.log ?? "",
     shell: definition.shell,
     from: request.launchedFrom,
+    after: request.after ?? "",
     path_prefix: pathPrefix(definition, session.identity.home),
-    environment: exportsOf(env, request),
-    env_names: hashedEnvironment(env),
+    environment: environmentText(definition, session.identity.home, request, secrets),
+    given_names: given.join(" "),
+    secret_names: definition.secrets.join(" "),
+    env_file: definition.envFile ?? "",
+    program: programLines(request.command),
+    salt: randomBytes(8).toString("hex"),
     machine: session.identity.machineId,
     hostname: session.identity.hostname,
     wrapper_text: compact(wrapperScript),
-    job_text: compact(jobScript),
+    job_text: [setupScript, programScript, jobScript].map(compact).join(""),
     setup_count: definition.setup.length,
     ...Object.fromEntries(definition.setup.map((line, index) => [`setup_${index}`, line])),
   };
-  return outcomeOf(await session.control.launch([recordList, launchScript], variables), session);
+  return outcomeOf(await session.control.launch([recordList, envFileScript, launchScript], variables), session);
 }
 
 function outcomeOf(answer: readonly string[], session: HostSession): LaunchOutcome {
@@ -52,6 +64,7 @@ function outcomeOf(answer: readonly string[], session: HostSession): LaunchOutco
   let kind: "launched" | "already-running" | undefined;
   for (const line of answer) {
     if (line.startsWith("@ refused ")) return { kind: "refused", reason: line.slice("@ refused ".length) };
+    if (line === "@ superseded") return { kind: "superseded" };
     if (line.startsWith("@ launched ")) kind = "launched";
     else if (line.startsWith("@ running ")) kind = "already-running";
     else reader.line(line);
@@ -62,25 +75,12 @@ function outcomeOf(answer: readonly string[], session: HostSession): LaunchOutco
   return { kind, record };
 }
 
-/** The folders before PATH, `~/` made the home folder. */
-export function pathPrefix(definition: HostDefinition, home: string): string {
-  return definition.path.map((folder) => folder.replace(/^~(?=\/|$)/, home)).join(":");
-}
-
-function exportsOf(env: Readonly<Record<string, string>>, request: LaunchRequest): string {
-  const lines = Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`);
-  // Without it Python holds back what it prints, and a log that is followed says nothing for minutes.
-  if (!("PYTHONUNBUFFERED" in env)) lines.push("export PYTHONUNBUFFERED=1");
-  // CUDA counts the fastest first by default; nvidia-smi counts by bus.
-  if (request.gpus !== undefined) lines.push("export CUDA_DEVICE_ORDER=PCI_BUS_ID");
-  if (request.gpus === "all") lines.push("unset CUDA_VISIBLE_DEVICES");
-  else if (request.gpus !== undefined) lines.push(`export CUDA_VISIBLE_DEVICES=${quoted(request.gpus.join(","))}`);
-  return lines.join("\n");
-}
-
-/** Names, each with a salted hash of its value: two runs can be compared by who knows the salt, no value can be read. */
-function hashedEnvironment(env: Readonly<Record<string, string>>): string {
-  const salt = randomBytes(8).toString("hex");
-  const hash = (value: string): string => createHash("sha256").update(`${salt}:${value}`).digest("hex").slice(0, 16);
-  return [`salt ${salt}`, ...Object.entries(env).map(([name, value]) => `${name} ${hash(value)}`)].join("\n");
+/** What program.sh looks for: the program's word, and through what it is reached. Empty where that is not known. */
+function programLines(command: string): string {
+  const program = mainProgram(command);
+  if (program === undefined || program.word.includes("\n")) return "";
+  const { word, through } = program;
+  if (through.kind === "conda") return `${word}\n${through.tool} ${through.environment}`;
+  if (through.kind === "prefix") return `${word}\nprefix ${through.folder}`;
+  return `${word}\n${through.kind === "uv" ? "uv" : ""}`;
 }

@@ -90,7 +90,6 @@ function recordOf(
   if (log === undefined || start === undefined || !fields.has("command")) return undefined;
   const process = processOf(text("process"));
   const end = endOf(text("end"), startedAt);
-  const stopped = fields.get("stop");
   const [session = "", stage = "", member = "", run = ""] = names;
   return {
     run,
@@ -108,9 +107,19 @@ function recordOf(
     ...(process === undefined ? {} : { process }),
     log: { path: log, start },
     ...(end === undefined ? {} : { end }),
-    ...(stopped === undefined ? {} : { stopRequestedBy: stopped }),
+    ...stopsOf(fields),
     ...setupOf(text("setup-failed")),
     liveness: livenessOf(end !== undefined, seen, process, identity),
+  };
+}
+
+/** Who ended the run, and who said that it is not to be started again by itself. */
+function stopsOf(fields: Fields): Pick<RunRecord, "stopRequestedBy" | "retryStoppedBy"> {
+  const stopRequestedBy = fields.get("stop");
+  const retryStoppedBy = fields.get("retry-stopped");
+  return {
+    ...(stopRequestedBy === undefined ? {} : { stopRequestedBy }),
+    ...(retryStoppedBy === undefined ? {} : { retryStoppedBy }),
   };
 }
 

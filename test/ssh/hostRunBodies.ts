@@ -176,7 +176,7 @@ export function runBehaviour(name: string, shell: string, makeTransport: MakeTra
         "already-running",
         "launched",
       ]);
-      const runs = outcomes.map((outcome) => (outcome.kind === "refused" ? "" : outcome.record.run));
+      const runs = outcomes.map((outcome) => ("record" in outcome ? outcome.record.run : ""));
       assert.equal(new Set(runs).size, 1);
       await host.ops.stop("night", runs[0] ?? "", { signal: "TERM", graceSeconds: 5, requestedBy: "t" });
     });

@@ -73,7 +73,11 @@ function emptyHost(): HostOps & { readonly cut: (why: string) => void } {
     gpus: (_, signal) => nothing(signal),
     checkOutputs: never,
     findTools: never,
+    envFileNames: never,
     logWriter: never,
+    existing: never,
+    setAside: never,
+    giveUpRetries: never,
     dispose: () => undefined,
     cut: (why) => {
       closed.fire(why);

@@ -10,7 +10,7 @@ export interface CommandWord {
 
 type Token =
   | { readonly kind: "word"; readonly value: string; readonly literal: boolean; readonly range: TextRange }
-  | { readonly kind: "end" }
+  | { readonly kind: "end"; readonly operator: string }
   | { readonly kind: "redirect" };
 
 /**
@@ -29,6 +29,35 @@ export function commandWords(command: string): readonly CommandWord[] {
     if (step.over) break;
   }
   return words;
+}
+
+/**
+ * Where arguments go that are meant for the last program of a command line: behind its words, before the pipe that its
+ * output goes through. Undefined where that cannot be said: loops, subshells, here-documents.
+ */
+export function argumentsEnd(command: string): number | undefined {
+  if (/<<(?!<)/.test(command)) return undefined;
+  let found: number | undefined;
+  let end: number | undefined;
+  let piped = false;
+  let first = true;
+  for (const token of tokens(command)) {
+    if (isInvolved(token, first)) return undefined;
+    if (token.kind === "redirect") continue;
+    first = token.kind === "end";
+    if (token.kind === "word") end = piped ? end : token.range.to;
+    else {
+      piped = token.operator === "|" || token.operator === "|&";
+      found = piped ? found : (end ?? found);
+      end = piped ? end : undefined;
+    }
+  }
+  return end ?? found;
+}
+
+function isInvolved(token: Token, first: boolean): boolean {
+  if (token.kind === "word") return first && openers.has(token.value);
+  return token.kind === "end" && /^(?:[()]|;;)$/.test(token.operator);
 }
 
 type State =
@@ -119,7 +148,7 @@ function* tokens(command: string): Generator<Token> {
         yield word;
         at = word.range.to;
       } else {
-        yield { kind: /[<>]/.test(operator) ? "redirect" : "end" };
+        yield /[<>]/.test(operator) ? { kind: "redirect" } : { kind: "end", operator };
         at += operator.length;
       }
     }

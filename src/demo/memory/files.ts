@@ -96,13 +96,18 @@ export class MemoryFiles {
     this.#touch(path);
   }
 
+  remove(path: string): void {
+    this.#files.delete(path);
+    this.#changed.fire(path);
+  }
+
   check(check: OutputCheck, cwd: string | undefined): OutputReport {
     const counted = new Set<MemoryFile>();
     const missing: string[] = [];
     for (const pattern of check.files) {
-      const found = this.#matching(this.resolve(pattern, cwd));
+      const found = this.matching(this.resolve(pattern, cwd));
       if (found.length === 0) missing.push(pattern);
-      for (const file of found) counted.add(file);
+      for (const [, file] of found) counted.add(file);
     }
     const bytes = [...counted].reduce((sum, file) => sum + file.size, 0);
     const least = check.minBytes ?? 0;
@@ -116,10 +121,10 @@ export class MemoryFiles {
   }
 
   /** Files that the glob names, and those below a folder that it names. */
-  #matching(pattern: string): MemoryFile[] {
+  matching(pattern: string): readonly (readonly [string, MemoryFile])[] {
     const shell = pattern.replace(/[.+^${}()|\\]/g, "\\$&").replace(/\*/g, "[^/]*");
     const glob = new RegExp(`^${shell.replace(/\?/g, "[^/]")}(?:/|$)`);
-    return [...this.#files].filter(([path]) => glob.test(path)).map(([, file]) => file);
+    return [...this.#files].filter(([path]) => glob.test(path));
   }
 
   #touch(path: string): void {

@@ -1,7 +1,9 @@
 import { ConnectError, ExpectedError } from "../../core/errors";
+import type { ExistingQuery, ExistingWork, SetAside } from "../../core/existingWork";
 import { Emitter, type Disposable, type Event } from "../../core/lifecycle";
 import type {
   Clock,
+  EnvFileReport,
   FollowEvent,
   FollowFrom,
   GpuReport,
@@ -18,6 +20,7 @@ import type {
   ToolCandidate,
 } from "../../core/ports";
 import type { HostDefinition } from "../../core/session/definition";
+import { existingFiles, setFilesAside } from "./existing";
 import { followFile } from "./followFile";
 import { gpuSamples } from "./gpus";
 import type { MemoryProcesses } from "./processes";
@@ -87,6 +90,10 @@ export class MemoryOps implements HostOps {
         throw new ConnectError("untrusted", "Nothing is started in Restricted Mode. Trust this workspace first.");
       return this.#options.host.launch(request, this.#options.definition.path);
     });
+  }
+
+  envFileNames(): Promise<EnvFileReport> {
+    return this.#answer(() => ({ kind: "none" }));
   }
 
   async stop(session: string, run: string, request: StopRequest): Promise<StopOutcome> {
@@ -160,6 +167,20 @@ export class MemoryOps implements HostOps {
       const { host } = this.#options;
       const pid = host.writerOf(host.files.resolve(path))?.process?.pid;
       return pid === undefined ? { open: false } : { open: true, pid };
+    });
+  }
+
+  existing(query: ExistingQuery): Promise<ExistingWork> {
+    return this.#answer(() => existingFiles(this.#options.host.files, query, this.#options.clock.now()));
+  }
+
+  setAside(query: ExistingQuery, how: "move" | "copy"): Promise<readonly SetAside[]> {
+    return this.#answer(() => setFilesAside(this.#options.host.files, query, how, this.#options.clock.now()));
+  }
+
+  giveUpRetries(_session: string, run: string, by: string): Promise<void> {
+    return this.#answer(() => {
+      this.#options.host.giveUpRetries(run, by);
     });
   }
 

@@ -59,6 +59,7 @@ export class MemoryProcesses {
       (record) => record.stage === request.stage && record.member === request.member && record.end === undefined,
     );
     if (active !== undefined) return { kind: "already-running", record: active };
+    if (request.after !== undefined && !this.#isDue(request, request.after)) return { kind: "superseded" };
     const line = parseCommand(request.command);
     if (line === undefined)
       return { kind: "refused", reason: "the demo host in memory has no shell: it plays single commands only" };
@@ -69,6 +70,11 @@ export class MemoryProcesses {
     this.#running.set(record.run, { killed, ended: this.#run(record, { ...line, binary }, killed.signal) });
     this.#changed.fire(record);
     return { kind: "launched", record };
+  }
+
+  giveUpRetries(run: string, by: string): void {
+    const record = this.#records.get(run);
+    if (record) this.#update({ ...record, retryStoppedBy: by });
   }
 
   async stop(session: string, run: string, request: StopRequest): Promise<StopOutcome> {
@@ -85,6 +91,15 @@ export class MemoryProcesses {
   dispose(): void {
     for (const { killed } of this.#running.values()) killed.abort("KILL");
     this.#changed.dispose();
+  }
+
+  /** As launch.sh decides: nobody gave the retry up, and nothing was started since. */
+  #isDue({ session, stage, member }: LaunchRequest, after: string): boolean {
+    const failed = this.#records.get(after);
+    if (failed === undefined || failed.retryStoppedBy !== undefined) return false;
+    return !this.records(session).some(
+      (one) => one.stage === stage && one.member === member && one.startedAt > failed.startedAt,
+    );
   }
 
   #find(program: string, path: readonly string[], cwd: string | undefined): string {
