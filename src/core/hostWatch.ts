@@ -3,14 +3,15 @@ import { branch, isAborted } from "./lifecycle";
 import { LogReader } from "./log/reader";
 import { LogFollowers } from "./logFollowers";
 import type { MonitorContext } from "./monitorContext";
-import type { HostOps, RunRecord } from "./ports";
+import { OutputWatch } from "./outputWatch";
+import type { HostOps, OutputReport, RunRecord } from "./ports";
 import { curesFor, namesToFind } from "./session/cure";
 import type { SessionEvent } from "./session/events";
 import { readingOptions } from "./session/readingOptions";
-import { ofMember } from "./session/definition";
 import { gravest } from "./session/judge";
 import { membersOn, type PlacedMember } from "./session/membersOn";
 import type { Session } from "./session/model";
+import { verdictCheck } from "./session/outputChecks";
 
 const gpuEverySeconds = 2;
 /** How often members are looked at for what is still to be asked of the host. */
@@ -38,6 +39,7 @@ export class HostWatch {
   readonly #session: string;
   readonly #host: string;
   readonly #followers: LogFollowers;
+  readonly #outputs: OutputWatch;
   /** Questions by what they are about → when they may be asked again; each is answered once. */
   readonly #asked = new Map<string, number>();
 
@@ -46,6 +48,7 @@ export class HostWatch {
     this.#session = session;
     this.#host = host;
     this.#followers = new LogFollowers(context, session, host);
+    this.#outputs = new OutputWatch(context, session, host);
   }
 
   /** Watches until aborted. Trouble with one part is logged and tried again; it never ends the others. */
@@ -72,11 +75,15 @@ export class HostWatch {
   }
 
   async #watchRecords(link: Link): Promise<void> {
+    const { clock } = this.#context;
     const name = this.#current()?.definition.name ?? this.#session;
+    let first = true;
     for await (const records of link.ops.watchRecords(name, link.signal)) {
-      this.#apply({ type: "records", at: this.#context.clock.now(), host: this.#host, records });
+      this.#apply({ type: "records", at: clock.now(), host: this.#host, records, ...(first && { all: true }) });
+      first = false;
       this.#followers.followAll(link.ops, link.signal);
       for (const record of records) if (record.end) this.#afterEnd(record, link);
+      for (const one of this.#members()) this.#askForVerdict(one, link);
     }
   }
 
@@ -92,7 +99,10 @@ export class HostWatch {
     while (!link.signal.aborted) {
       this.#followers.followAll(link.ops, link.signal);
       this.#followers.settle();
-      for (const one of this.#members()) {
+      const members = this.#members();
+      this.#outputs.look(members, link.ops, link.signal);
+      for (const one of members) {
+        this.#askForVerdict(one, link);
         this.#askForLastWords(one, link);
         this.#askForCures(one, link);
         this.#askForWriter(one, link);
@@ -109,12 +119,26 @@ export class HostWatch {
       this.#followers.finish(ref, record.run);
       this.#apply({ type: "tick", at: clock.now() });
     });
-    const stage = this.#current()?.stages.get(record.stage)?.definition;
-    const doneWhen = stage && ofMember(stage, record.member).doneWhen;
-    if (!doneWhen || record.end?.exit.kind !== "code" || record.end.exit.code !== 0) return;
-    this.#once(`outputs ${record.run}`, async () => {
-      const report = await link.ops.checkOutputs(doneWhen, record.cwd);
-      this.#apply({ type: "outputs", at: clock.now(), ...ref, run: record.run, report });
+  }
+
+  /** Whether what `done_when` declares is there, of the newest run alone: older ones are history. */
+  #askForVerdict({ ref, member, stage }: PlacedMember, link: Link): void {
+    const { run, outputs } = member;
+    if (!stage || run?.end?.exit.kind !== "code" || run.end.exit.code !== 0) return;
+    if (outputs && outputs.unchecked === undefined) return;
+    const check = verdictCheck(stage, run);
+    if (!check) return;
+    const tell = (report: OutputReport): void => {
+      this.#apply({ type: "outputs", at: this.#context.clock.now(), ...ref, run: run.run, report });
+    };
+    this.#once(`outputs ${run.run}`, async () => {
+      try {
+        tell(await link.ops.checkOutputs(check, run.cwd));
+      } catch (error) {
+        // A link that broke says nothing about the outputs; a host that cannot look leaves them unchecked.
+        if (!isAborted(link.signal)) tell({ ok: false, bytes: 0, files: 0, detail: "", unchecked: messageOf(error) });
+        throw error;
+      }
     });
   }
 

@@ -4,50 +4,10 @@ import { ConnectError, type ConnectFailure } from "../../src/core/errors";
 import { FollowedLogs } from "../../src/core/followedLogs";
 import { Emitter } from "../../src/core/lifecycle";
 import { Monitor } from "../../src/core/monitor";
-import type { Clock, HostConnector, HostOps } from "../../src/core/ports";
+import type { HostConnector, HostOps } from "../../src/core/ports";
 import { SessionStore } from "../../src/core/session/store";
+import { HandClock, settled } from "./handClock";
 import { definition, identity, stage } from "./sessions";
-
-/** Time that a test moves on; sleepers wake in their order. */
-class HandClock implements Clock {
-  #now = 0;
-  #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
-
-  now(): number {
-    return this.#now;
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const sleeper = { at: this.#now + ms, wake: resolve };
-      this.#sleepers.push(sleeper);
-      const stop = (): void => {
-        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
-        reject(new Error("aborted"));
-      };
-      if (signal?.aborted) stop();
-      else signal?.addEventListener("abort", stop, { once: true });
-    });
-  }
-
-  async pass(ms: number): Promise<void> {
-    const until = this.#now + ms;
-    await settled();
-    for (;;) {
-      const next = this.#sleepers.sort((a, b) => a.at - b.at)[0];
-      if (!next || next.at > until) break;
-      this.#sleepers.shift();
-      this.#now = next.at;
-      next.wake();
-      await settled();
-    }
-    this.#now = until;
-  }
-}
-
-async function settled(): Promise<void> {
-  for (let i = 0; i < 20; i++) await Promise.resolve();
-}
 
 /** A host that shows nothing and can be cut. */
 function emptyHost(): HostOps & { readonly cut: (why: string) => void } {

@@ -1,0 +1,42 @@
+import type { Clock } from "../../src/core/ports";
+
+/** Time that a test moves on; sleepers wake in their order. */
+export class HandClock implements Clock {
+  #now = 0;
+  #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const sleeper = { at: this.#now + ms, wake: resolve };
+      this.#sleepers.push(sleeper);
+      const stop = (): void => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+        reject(new Error("aborted"));
+      };
+      if (signal?.aborted) stop();
+      else signal?.addEventListener("abort", stop, { once: true });
+    });
+  }
+
+  async pass(ms: number): Promise<void> {
+    const until = this.#now + ms;
+    await settled();
+    for (;;) {
+      const next = this.#sleepers.sort((a, b) => a.at - b.at)[0];
+      if (!next || next.at > until) break;
+      this.#sleepers.shift();
+      this.#now = next.at;
+      next.wake();
+      await settled();
+    }
+    this.#now = until;
+  }
+}
+
+export async function settled(): Promise<void> {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
