@@ -11,12 +11,16 @@ export class HandClock implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const sleeper = { at: this.#now + ms, wake: resolve };
-      this.#sleepers.push(sleeper);
+      const wake = (): void => {
+        signal?.removeEventListener("abort", stop);
+        resolve();
+      };
+      const sleeper = { at: this.#now + ms, wake };
       const stop = (): void => {
         this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
         reject(new Error("aborted"));
       };
+      this.#sleepers.push(sleeper);
       if (signal?.aborted) stop();
       else signal?.addEventListener("abort", stop, { once: true });
     });
