@@ -40,7 +40,7 @@ export class NeedleIndex {
   /** A bit for each slot: whether a needle may be at a word of this slot. */
   readonly bits = new Int32Array(1 << (hashBits - 5));
   /** Where a slot's places begin in `places`, by its lower bits. */
-  readonly lists: Uint16Array;
+  readonly lists: Uint32Array;
   /**
    * Five numbers a place: the needle; the offset of the word in it; how many words on another word of the needle stands;
    * which bits of that must be what. A negative needle ends a list.
@@ -79,7 +79,7 @@ export class NeedleIndex {
       return begin;
     });
     this.places = Int32Array.from(flat);
-    this.lists = lists.listOf.map((list) => begins[list] ?? 0);
+    this.lists = Uint32Array.from(lists.listOf, (list) => begins[list] ?? 0);
   }
 
   /** Whether a byte is what a needle holds at this place of `bytes`. */
