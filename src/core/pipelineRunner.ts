@@ -115,15 +115,15 @@ export class PipelineRunner implements Disposable {
     const next = nextLaunches(session, plan, moment);
     this.#tellQueue(session, plan, next);
     if (next.standing === "through") this.#end(id);
-    if (next.refuse.length > 0) this.#leaveOut(id, plan, next.refuse);
+    if (next.refuse.length > 0) this.#giveUp(id, plan, next.refuse);
     else this.#tell(session, { plan, standing: next.standing });
     for (const ref of next.launch) void this.#launch(session, ref);
   }
 
   /** Whoever may not start on busy GPUs is not started by this pipeline, also not when they are free some day. */
-  #leaveOut(id: string, plan: PipelinePlan, refused: NextLaunches["refuse"]): void {
+  #giveUp(id: string, plan: PipelinePlan, refused: NextLaunches["refuse"]): void {
     const { memory } = this.#context;
-    const left: PipelinePlan = { ...plan, leftOut: [...plan.leftOut, ...refused.map(({ ref }) => memberKey(ref))] };
+    const left: PipelinePlan = { ...plan, givenUp: [...plan.givenUp, ...refused.map(({ ref }) => memberKey(ref))] };
     memory.write(id, left);
     for (const { ref, reason } of refused) this.#apply(id, { type: "launch-refused", at: this.#now(), ...ref, reason });
     this.#apply(id, { type: "pipeline", at: this.#now(), pipeline: { plan: left, standing: "going" } });

@@ -8,7 +8,15 @@ import type { MemberRef, SessionEvent } from "../../src/core/session/events";
 import { isActive, lastSeen } from "../../src/core/session/judge";
 import type { Member, PipelinePlan, Session } from "../../src/core/session/model";
 import { nextLaunches, surelyFinished, type NextLaunches } from "../../src/core/session/nextLaunches";
-import { isFinished, memberKey, planOf, stagesFrom, unfinishedNeeds } from "../../src/core/session/pipelinePlan";
+import {
+  isFinished,
+  joined,
+  memberKey,
+  planOf,
+  planOfMembers,
+  stagesFrom,
+  unfinishedNeeds,
+} from "../../src/core/session/pipelinePlan";
 import { definition, ended, play, record, records, stage } from "./sessions";
 
 const none: ReadonlySet<string> = new Set();
@@ -126,7 +134,7 @@ describe("what a pipeline launches next", () => {
   test("nothing is started on a host that cannot be seen, or whose records were not read yet", () => {
     const unread = play(definition(stage("a")));
     assert.throws(() => planOf(unread, ["a"]), /try again in a moment/);
-    const plan: PipelinePlan = { stages: ["a"], again: {}, leftOut: [] };
+    const plan: PipelinePlan = { stages: ["a"], again: {}, leftOut: [], givenUp: [], regardless: [] };
     const early = next(unread, plan, 1);
     assert.deepEqual([early.launch, early.queued.get("a/0"), early.standing], [[], "the records of gpu8", "going"]);
     const seen = applyEvent(unread, read);
@@ -140,7 +148,7 @@ describe("what a pipeline launches next", () => {
 
   test("a file that is wrong at the moment keeps a stage waiting, and says so", () => {
     const def = definition(stage("a", { unsupported: ["the session file has a syntax error"] }));
-    const plan: PipelinePlan = { stages: ["a"], again: {}, leftOut: [] };
+    const plan: PipelinePlan = { stages: ["a"], again: {}, leftOut: [], givenUp: [], regardless: [] };
     const { launch, queued, standing } = next(play(def, read), plan, 1);
     assert.deepEqual([launch, standing], [[], "stuck"]);
     assert.match(queued.get("a/0") ?? "", /session file .*syntax error/);
@@ -387,4 +395,54 @@ test("any pipeline comes to its end: needs first, one member a GPU, nothing twic
     }),
     { numRuns: 200 },
   );
+});
+
+describe("some members of one stage", () => {
+  const def = definition(
+    stage("before"),
+    shards("extract", 4, () => "all", { needs: ["before"] }),
+  );
+  const member = (name: string, code: number): SessionEvent =>
+    records(1000, ended("extract", code, { member: name, run: `r${name}` }));
+
+  test("are launched whatever the stage needs, one after the other, and nobody else", () => {
+    const session = play(def, read, sampled(0, gpu(0, 4, 0)), member("0", 0), member("1", 1), member("2", 1), {
+      type: "tick",
+      at: 20_000,
+    });
+    const plan = planOfMembers(session, "extract", ["1", "2"]);
+    const fresh = applyEvent(session, sampled(60_000, gpu(0, 4, 60_000)));
+    const { launch, queued } = next(fresh, plan, 60_000);
+    assert.deepEqual(names(launch), ["extract/1"]);
+    assert.deepEqual([...queued], [["extract/2", "the GPUs (extract 1 runs there)"]]);
+    const again = (name: string): SessionEvent =>
+      records(61_000, ended("extract", 0, { member: name, run: `again${name}`, startedAt: 60_500 }));
+    const through = [again("1"), again("2")].reduce(applyEvent, fresh);
+    assert.equal(next(through, plan, 90_000).standing, "through");
+  });
+
+  test("join what is under way: the newer word about a stage holds", () => {
+    const session = play(def, read, member("1", 1), { type: "tick", at: 20_000 });
+    const older = { ...planOf(session, ["before", "extract"]), again: { "extract/0": "old", "before/0": "b" } };
+    const both = joined(
+      def,
+      { ...older, givenUp: ["extract/3", "before/0"] },
+      planOfMembers(session, "extract", ["1"]),
+    );
+    assert.deepEqual(both, {
+      stages: ["before", "extract"],
+      again: { "before/0": "b", "extract/1": "r1" },
+      leftOut: ["extract/0", "extract/2", "extract/3"],
+      givenUp: ["before/0"],
+      regardless: ["extract"],
+    });
+  });
+});
+
+test("a circle, which no session file can say, starts nothing and ends", () => {
+  const def = definition(stage("a", { needs: ["b"] }), stage("b", { needs: ["a"] }));
+  const session = play(def, read);
+  const plan = planOf(session, stagesFrom(def, "a"));
+  assert.deepEqual([next(session, plan, 1).launch, next(session, plan, 1).standing], [[], "stuck"]);
+  assert.deepEqual(unfinishedNeeds(session, ["a"]), ["b"]);
 });

@@ -213,7 +213,7 @@ test("a stage that is refused busy GPUs is left out for good; the next plan trie
   assert.equal(window.standing, "stuck");
   window.say(sample(4));
   await window.pass(5000);
-  assert.deepEqual([window.launched, window.kept.plans.get("s")?.leftOut], [[], ["train/0"]]);
+  assert.deepEqual([window.launched, window.kept.plans.get("s")?.givenUp], [[], ["train/0"]]);
   window.say(sample(4));
   window.start("train");
   await window.pass(2000);
@@ -252,7 +252,7 @@ test("stopping launches nothing more, and what runs goes on", async () => {
 
 test("in Restricted Mode nothing is launched, also nothing of a kept plan", async () => {
   const kept = new Kept();
-  kept.write("s", { stages: ["download"], again: {}, leftOut: [] });
+  kept.write("s", { stages: ["download"], again: {}, leftOut: [], givenUp: [], regardless: [] });
   const window = new Window(chain, kept);
   window.trusted = false;
   window.open(read);

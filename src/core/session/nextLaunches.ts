@@ -45,7 +45,7 @@ export function nextLaunches(session: Session, plan: PipelinePlan, moment: Launc
   for (const one of toLaunch(session, plan)) {
     const key = memberKey(one.ref);
     if (inFlight.has(key) || heldBack.has(key)) continue;
-    const needs = needsOf(session, one, now);
+    const needs = plan.regardless.includes(one.ref.stage) ? "finished" : needsOf(session, one, now);
     if (needs !== "finished") {
       moving ||= needs === "soon";
       continue;
@@ -103,9 +103,7 @@ function memberIsSure(stage: Stage, member: Member, now: number): boolean {
 }
 
 function standingOf(session: Session, plan: PipelinePlan, moving: boolean, now: number): Pipeline["standing"] {
-  const stages = plan.stages.map((name) => session.stages.get(name));
-  // A stage that is not in the file any more may be there again when a mistake in it is mended.
-  if (stages.every((stage) => stage !== undefined && surelyFinished(stage, now))) return "through";
+  if (plan.stages.every((name) => isThrough(session, plan, name, now))) return "through";
   return moving || withNeeds(session, plan.stages).some(mayMove) ? "going" : "stuck";
 
   function mayMove(stage: Stage): boolean {
@@ -115,6 +113,17 @@ function standingOf(session: Session, plan: PipelinePlan, moving: boolean, now: 
     const unsure = stage.members.every(({ state }) => isFinished(state)) && !surelyFinished(stage, now);
     return !seen || unsure || stage.members.some(({ state }) => isActive(lastSeen(state)));
   }
+}
+
+/** Whether all that the plan is to launch of the stage has ended well. */
+function isThrough(session: Session, plan: PipelinePlan, name: string, now: number): boolean {
+  const stage = session.stages.get(name);
+  // A stage that is not in the file any more may be there again when a mistake in it is mended.
+  if (!stage) return false;
+  const wanted = stage.members.filter(
+    (member) => !plan.leftOut.includes(memberKey({ stage: name, member: member.name })),
+  );
+  return wanted.every((member) => memberIsSure(stage, member, now));
 }
 
 /** The stages and all stages that they need, directly or not. */

@@ -62,7 +62,28 @@ export function planOf(session: Session, stages: readonly string[]): PipelinePla
         again[memberKey({ stage: name, member: member.name })] = member.run.run;
     }
   }
-  return { stages, again, leftOut: [] };
+  return { stages, again, leftOut: [], givenUp: [], regardless: [] };
+}
+
+/** A plan that does what the older one still has to do, and the newer one: what that says of a stage holds. */
+export function joined(definition: SessionDefinition, older: PipelinePlan, newer: PipelinePlan): PipelinePlan {
+  const isNew = (key: string): boolean => newer.stages.includes(key.split("/")[0] ?? "");
+  const stages = new Set([...older.stages, ...newer.stages]);
+  const kept = Object.entries(older.again).filter(([key]) => !isNew(key));
+  return {
+    stages: inOrderOfNeeds(definition).filter((name) => stages.has(name)),
+    again: { ...Object.fromEntries(kept), ...newer.again },
+    leftOut: [...older.leftOut.filter((key) => !isNew(key)), ...newer.leftOut],
+    givenUp: older.givenUp.filter((key) => !isNew(key)),
+    regardless: [...older.regardless.filter((name) => !isNew(name)), ...newer.regardless],
+  };
+}
+
+/** A plan for some members of one stage: all at once as far as their GPUs let them, whatever the stage needs. */
+export function planOfMembers(session: Session, stage: string, members: readonly string[]): PipelinePlan {
+  const all = session.stages.get(stage)?.members.map(({ name }) => name) ?? [];
+  const leftOut = all.filter((name) => !members.includes(name)).map((member) => memberKey({ stage, member }));
+  return { ...planOf(session, [stage]), leftOut, regardless: [stage] };
 }
 
 /** A member that a plan still has to launch. */
@@ -84,7 +105,7 @@ export function toLaunch(session: Session, plan: PipelinePlan): readonly OpenMem
     return stage.members.flatMap((member) => {
       const ref = { stage: name, member: member.name };
       const fresh = member.run === undefined || plan.again[memberKey(ref)] === member.run.run;
-      if (!fresh || plan.leftOut.includes(memberKey(ref))) return [];
+      if (!fresh || plan.leftOut.includes(memberKey(ref)) || plan.givenUp.includes(memberKey(ref))) return [];
       if (isFinished(member.state) || isActive(lastSeen(member.state))) return [];
       return { ref, member, definition: ofMember(stage.definition, member.name) };
     });
