@@ -63,7 +63,15 @@ while kill -0 "$main"; do
   fi
   still=
   for path in $running; do
-    if run_alive "$base/$path"; then still="$still$path "; else print_run "$path"; fi
+    if run_alive "$base/$path"; then
+      still="$still$path "
+    elif [ -d "$base/$path" ]; then
+      print_run "$path"
+    else
+      hold
+      printf '@ deleted %s\n@ done\n' "$path"
+      release
+    fi
   done
   running=$still
 done

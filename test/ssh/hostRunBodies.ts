@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LaunchOutcome, RunRecord } from "../../src/core/ports";
 import { makeTestHost, processesWith, until, type MakeTransport, type TestHost } from "./hostHarness";
@@ -72,8 +72,7 @@ export function runBehaviour(name: string, shell: string, makeTransport: MakeTra
 
     it("keeps the shell's own words for a command that is not there, and says that none was found", async () => {
       const command = "surely-missing-program";
-      const record = launched(await host.ops.launch(host.request({ stage: stage(), command })));
-      assert.ok(record.end, "a quick death is in the launch's own answer");
+      const record = await ended(launched(await host.ops.launch(host.request({ stage: stage(), command }))));
       assert.equal(logOf(record), "bash: line 1: surely-missing-program: command not found\n");
       assert.equal(record.binary, "");
     });
@@ -324,6 +323,10 @@ export function runBehaviour(name: string, shell: string, makeTransport: MakeTra
       process.kill(Number(wrapper), "SIGKILL");
       process.kill(c.process?.pid ?? 0, "SIGKILL");
       assert.deepEqual(await next(), ["c gone"]);
+      const d = launched(await other.launch(host.request({ session, stage: "d", command: "sleep 300" })));
+      assert.deepEqual(await next(), ["d running"]);
+      rmSync(folderOf(host, d), { recursive: true });
+      assert.deepEqual(await next(), ["d deleted"]);
       const aborted = watch.next();
       over.abort(new Error("enough"));
       await assert.rejects(aborted, /enough/);
