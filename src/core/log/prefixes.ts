@@ -28,10 +28,10 @@ const date = "(?:\\d{4}[-/]\\d\\d[-/]\\d\\d|\\d\\d/\\d\\d/\\d{4})";
 
 /** One entry a prefix, tried in a loop until none fits. */
 const prefixRules: readonly PrefixRule[] = [
-  // srun --label: `12: `, padded to the widest task number
-  { pattern: /(?<source> {0,5}\d{1,5}): (?=\S)/y, label: true },
+  // srun --label: `12: `, padded to the widest task number; the line may begin with blanks of its own
+  { pattern: /(?<source> {0,5}\d{1,5}): (?= {0,12}\S)/y, label: true },
   // torchrun --tee, PyTorch's rank prefix, hand-made ones: `[rank0]:`, `[default0]:`, `[w0] `, `[GPU 3] `
-  { pattern: /\[(?<source>(?:rank|default|worker|node|gpu|shard|proc|w)[ _-]?\d{1,5})\](?:: ?| )/iy, label: true },
+  { pattern: /\[(?<source>(?:rank|default|worker|node|gpu|shard|proc|w)[ _=-]?\d{1,5})\](?:: ?| )/iy, label: true },
   // mpirun --tag-output, kubectl logs --prefix, pdsh: `[1,0]<stdout>:`, `[pod/vllm-0/server] `, `worker-1: `
   { pattern: /\[(?<source>[\w@.-]{0,60}\d{1,5},\d{1,5})\]<std(?:out|err)>: ?/y, label: true },
   { pattern: /\[(?<source>pod\/[\w./-]{1,120})\] /y, label: true },
@@ -39,7 +39,7 @@ const prefixRules: readonly PrefixRule[] = [
   // Ray actors, vLLM processes: `(APIServer pid=1) `, `(TaskRunner pid=40881, ip=10.0.0.1) `, `(raylet) `
   {
     pattern:
-      /\((?<source>(?:[A-Za-z][\w.-]{0,60}(?: [A-Za-z]\w{0,30})?,? ?)?(?:\w{1,30}=[\w.:-]{1,80}(?:, )?){1,5})\) ?/y,
+      /\((?<source>(?:[A-Za-z_][\w.:-]{0,80}(?: [A-Za-z]\w{0,30})?,? ?)?(?:\w{1,30}=[\w.:-]{1,80}(?:, )?){1,5})\) ?/y,
     label: true,
   },
   { pattern: /\((?<source>raylet|autoscaler|gcs_server)(?:[ ,][^)]{0,80})?\) ?/y, label: true },
@@ -49,8 +49,32 @@ const prefixRules: readonly PrefixRule[] = [
   {
     pattern: new RegExp(`[A-Z][a-z]{2} [ \\d]\\d ${clock} [\\w.-]+ (?<source>[^\\s:\\[]{1,60}(?:\\[\\d+\\])?): `, "y"),
   },
+  // journald and rsyslog with full times: `2026-02-14T05:03:44.123456+00:00 host kernel: `
+  {
+    pattern: new RegExp(
+      `${date}T${clock}(?:Z|[+-]\\d\\d:?\\d\\d) (?!(?:${levels})\\b)[\\w.-]+ (?<source>[A-Za-z(][^\\s:\\[]{0,60}(?:\\[\\d+\\])?): `,
+      "y",
+    ),
+  },
+  // containerd: `2026-02-14T05:03:44.123456789Z stderr F `
+  { pattern: new RegExp(`${date}T${clock}(?:Z|[+-]\\d\\d:?\\d\\d) std(?:out|err) [FP] `, "y") },
+  // Ray's own processes: `[2026-01-02 10:00:00,123 E 12 40] (raylet) node_manager.cc:3064: `
+  {
+    pattern: new RegExp(
+      `\\[${date} ${clock} (?<level>[IWEFD]) \\d+ \\d+\\] (?:\\((?<source>[\\w-]{1,40})\\) )?(?:[\\w./]+:\\d+: {1,2})?`,
+      "y",
+    ),
+  },
+  // gunicorn: `[2026-02-11 10:00:01 +0000] [12] `
+  { pattern: new RegExp(`\\[${date} ${clock} [+-]\\d{4}\\] \\[\\d+\\] `, "y") },
+  // dmesg -T: `[Sat Feb 14 05:03:44 2026] `
+  { pattern: new RegExp(`\\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \\d]\\d ${clock} \\d{4}\\] `, "y") },
+  // TensorFlow and XLA, after their time: `F external/xla/xla/service/rendezvous.cc:36] `
+  { pattern: /(?<level>[IWEF]) (?:tensorflow|external|xla)\/[\w./-]{1,160}:\d+\] /y },
+  // JAX: `WARNING:2026-02-11 10:00:00,123:jax._src.xla_bridge:794: `
+  { pattern: new RegExp(`(?<level>${levels}):${date} ${clock}:[\\w.]+:\\d+: `, "y") },
   // pytorch and glog: `W0411 02:12:00.114000 50112 torch/run.py:774] `, `[E626 06:24:44.903881913 ProcessGroupNCCL.cpp:616] `
-  { pattern: new RegExp(`\\[?(?<level>[IWEFVC])\\d{3,4} ${clock} (?:\\d+ )?[\\w./-]+:\\d+\\] ?`, "y") },
+  { pattern: new RegExp(`\\[?(?<level>[IWEFVC])\\d{3,4} ${clock} {1,8}(?:\\d+ )?[\\w./-]+:\\d+\\] ?`, "y") },
   // vLLM: `INFO 11-02 10:00:20 [loggers.py:127] `, `INFO 08-01 10:00:05 metrics.py:351] `
   { pattern: new RegExp(`(?<level>${levels}) \\d\\d-\\d\\d ${clock} \\[?[\\w./]+:\\d+\\] ?`, "y") },
   // transformers, LLaMA-Factory, NeMo: `[INFO|2025-11-02 10:00:00] module:143 >> `, `[NeMo I 2025-11-02 10:00:00 file:393] `
@@ -69,8 +93,12 @@ const prefixRules: readonly PrefixRule[] = [
   {
     pattern: new RegExp(`(?:${date}|\\d\\d/\\d\\d)[ T:-]${clock}(?:Z|[+-]\\d\\d:?\\d\\d)?(?: - | \\| | >> | |: )`, "y"),
   },
+  // Python's logging with the file: `INFO 2025-11-02 10:00:00,123 train.py:88 `
+  { pattern: new RegExp(`(?<level>${levels}) {1,4}${date} ${clock} (?:[\\w./-]+\\.py:\\d+:? )?(?:- )?`, "y") },
   // a bare time, if a level follows: `10:00:00 | INFO `, `10:00:00 [INFO] `
   { pattern: new RegExp(`${clock}(?: - | \\| | )(?=\\[?(?:${levels})\\b)`, "y") },
+  // llama.cpp: `0.12.441.207 I `
+  { pattern: /\d{1,5}\.\d\d\.\d{3}\.\d{3} (?<level>[IWEDN]) /y },
   // dmesg: `[1844021.551902] `
   { pattern: /\[ {0,8}\d{1,9}\.\d{6}\] /y },
   // levels by themselves: `[INFO] `, `INFO - `, `ERROR | `, `WARNING  `, `INFO:__main__:`
@@ -100,8 +128,16 @@ export function peelPrefixes(text: string): PeeledLine {
     record ||= !hit.label;
   }
   const rest = at === 0 ? text : text.slice(at);
-  return { source, body: rest.includes(" [repeated ") ? rest.replace(repeated, "") : rest, level, record };
+  return { source, body: withoutTail(rest, record), level, record };
 }
+
+function withoutTail(text: string, record: boolean): string {
+  const bare = text.includes(" [repeated ") ? text.replace(repeated, "") : text;
+  return record && bare.includes(".py:") ? bare.replace(richTail, "") : bare;
+}
+
+/** rich's log handler names the file at the right end of a line. */
+const richTail = / {2,80}[\w.]{1,80}\.py:\d{1,6} *$/;
 
 /** Ray folds the same line of other workers. */
 const repeated = / \[repeated \d+x across cluster\].{0,200}$/;

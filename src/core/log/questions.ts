@@ -16,7 +16,12 @@ import type { SoughtNeedles } from "./scanner";
 export const kinds = { progress: 1, failure: 2, request: 4 } as const;
 
 /** Lines before which lm-evaluation-harness prepares its requests under bars without a label. */
-export const evaluatorNeedles: readonly string[] = ["[evaluator:", "[lm_eval."];
+export const evaluatorNeedles: readonly string[] = [
+  "[evaluator:",
+  "[evaluator.py:",
+  "[lm_eval.",
+  "] Building contexts for ",
+];
 
 /** The quick ways, by the key of their format; the number of a lane is its place here, from 1. */
 const lanes: readonly { readonly key: string; readonly read: Lane }[] = [

@@ -45,6 +45,11 @@ export class LogReader {
     fetching: false,
     evaluating: false,
     wrapping: false,
+    counting: false,
+    files: 0,
+    bar: 0,
+    steps: 0,
+    stepping: false,
     gpuColumns: [],
     dmonColumns: [],
   };
@@ -191,10 +196,11 @@ export class LogReader {
 
   /** Tells the scanner which lines mean something after what was read. */
   #listen(): void {
-    const { gpuColumns, dmonColumns, wrapping } = this.#memory;
+    const { gpuColumns, dmonColumns, wrapping, counting } = this.#memory;
     const wanted = this.#failures.wantsLines || this.#own !== undefined || this.#quotes.open;
     this.#scanner.always = wanted ? 255 : kinds.failure;
-    this.#scanner.all = wanted || this.#thorough || wrapping || gpuColumns.length > 0 || dmonColumns.length > 0;
+    const columns = gpuColumns.length > 0 || dmonColumns.length > 0;
+    this.#scanner.all = wanted || this.#thorough || wrapping || counting || columns;
     this.#scanner.interest = this.#failures.wantsRequests ? 255 : 255 & ~kinds.request;
   }
 

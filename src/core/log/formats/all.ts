@@ -1,5 +1,10 @@
 import type { ProgressFormat } from "./format";
+import { aria2Formats } from "./aria2";
+import { curlFormats } from "./curl";
 import { gaugeFormats } from "./gauges";
+import { kerasFormats } from "./keras";
+import { llamaCppFormats } from "./llamaCpp";
+import { nanoGptFormats } from "./nanoGpt";
 import { rowFormats } from "./rows";
 import { seedFormats } from "./seed";
 import { serverFormats } from "./servers";
@@ -17,10 +22,15 @@ export const progressFormats: readonly ProgressFormat[] = [
   ...tqdmFormats,
   ...trainerFormats,
   ...stepFormats,
+  ...nanoGptFormats,
   ...visionFormats,
   ...transferFormats,
+  ...curlFormats,
+  ...aria2Formats,
   ...hubFormats,
   ...rowFormats,
+  ...llamaCppFormats,
+  ...kerasFormats,
   ...gaugeFormats,
   ...loopFormats,
 ];

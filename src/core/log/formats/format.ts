@@ -18,6 +18,16 @@ export interface FormatMemory {
   evaluating: boolean;
   /** A row of values was seen that rich wraps at 80 columns. */
   wrapping: boolean;
+  /** `pv -n` was called: bare numbers are per cent. */
+  counting: boolean;
+  /** aria2 loads several files at once: so many lines of one of them can follow, as details. */
+  files: number;
+  /** Total of the last unfinished bar without a label; 0 for none. */
+  bar: number;
+  /** Steps of the trainer that prints dictionaries: other bars without a label are its evaluations. 0 while not known. */
+  steps: number;
+  /** A bar of that many steps was seen since the last dictionary. */
+  stepping: boolean;
   /** nvidia-smi's header of columns. */
   gpuColumns: readonly string[];
   /** Header of nvidia-smi dmon. */

@@ -1,4 +1,4 @@
-import { parseDuration, parseMetric } from "../quantities";
+import { parseDuration } from "../quantities";
 import { present, type FormatMemory, type FormatReading, type ProgressFormat } from "./format";
 import { readMetrics } from "./metricNames";
 
@@ -43,44 +43,34 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     },
   },
   {
+    // gpustat: `[0] NVIDIA H200 | 63'C,  97 %,  412 / 700 W | 78123 / 81559 MB | user(78000M)`
+    key: "gpustat",
+    trigger: " MB |",
+    needles: [" MB | "],
+    read: ({ body }) => {
+      const match =
+        /^\[(\d+)\] [^|]{1,60}\| *(\d+)[°']C, *(\d+) %(?:, *(\d+) \/ *\d+ W)? \| *(\d+) \/ *(\d+) MB \|/u.exec(body);
+      if (match === null) return undefined;
+      const [, index = "", temperature = "", util = "", power = "", used = "", total = ""] = match;
+      return present({
+        label: `GPU ${index}`,
+        metrics: readMetrics([
+          ["gpu_util_pct", util],
+          ["gpu_mem_mib", used],
+          ["gpu_mem_total_mib", total],
+          ["gpu_temp_c", temperature],
+          ["gpu_power_w", power],
+        ]),
+      });
+    },
+  },
+  {
     // nvidia-smi dmon: the header `# gpu    pwr  gtemp …` names the columns, which vary
     key: "nvidia-dmon",
     trigger: "  ",
     needles: ["# gpu "],
     always: true,
     read: ({ body }, memory) => readDmonRow(body, memory),
-  },
-  {
-    // llama.cpp's server, one prompt: `slot update_slots: id  3 | task 811 | prompt processing progress, …, progress = 0.146495`
-    key: "llama-server",
-    trigger: "prompt processing progress, ",
-    read: ({ body }) => {
-      const match = /\| prompt processing progress, .{0,120}?progress = ([\d.]+)/.exec(body);
-      return match === null ? undefined : { role: "aux", metrics: { percent: Number(match[1]) * 100 } };
-    },
-  },
-  {
-    // llama.cpp's timings: `prompt eval time = 1234.50 ms /   500 tokens (    2.47 ms per token,   405.02 tokens per second)`
-    key: "llama-server",
-    trigger: " tokens per second)",
-    read: ({ body }) => {
-      const match =
-        /^(?:.{0,80}[|:])? *(prompt eval|eval) time = *[\d.]+ ms \/ *\d+ (?:tokens|runs) *\( *[\d.]+ ms per token, *([\d.]+) tokens per second\)/.exec(
-          body,
-        );
-      return match === null
-        ? undefined
-        : { metrics: { [match[1] === "eval" ? "gen_tok_s" : "prompt_tok_s"]: Number(match[2]) } };
-    },
-  },
-  {
-    // llama-quantize: `[  57/ 291]   blk.5.ffn_down.weight - [ 4096, 128256, 1, 1], type = f16, converting to q6_K ..`
-    key: "llama-quantize",
-    trigger: ", type =",
-    read: ({ body }) => {
-      const match = /^\[ *(\d+)\/ *(\d+)\] +[\w.]+ +- \[[\d, ]+\], type =/.exec(body);
-      return match === null ? undefined : { done: Number(match[1]), total: Number(match[2]), unit: "tensor" };
-    },
   },
   {
     // speculators 0.2+, its summary
@@ -106,90 +96,25 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     },
   },
   {
-    // EAGLE 1 to 3: `Train Epoch [1/20], position 0,  Acc: 0.45`; the same words for train and test, seven lines an epoch
+    // EAGLE 1 to 3, SpecForge: `Train Epoch [1/20], position 0,  Acc: 0.45`; the same words for train and test, seven lines
+    // an epoch; EAGLE 1 and many loops: `Epoch [1/20], Loss: 2.3451`
     key: "eagle",
     trigger: "Epoch [",
     read: ({ body }) => {
       const match =
-        /^(Train|Test) Epoch \[(\d+)\/(\d+)\](?:, position (\d+))?, +(Acc|pLoss|Loss): ([\d.]+|nan)\s*$/.exec(body);
+        /^(?:(Train|Test|Eval|Val) )?Epoch \[(\d+)\/(\d+)\](?:, position (\d+))?, +(Acc|pLoss|Loss): ([\d.]+|nan)\s*$/.exec(
+          body,
+        );
       if (match === null) return undefined;
-      const [, part, done, total, position, what = "", value = ""] = match;
+      const [, part = "Train", done, total, position, what = "", value = ""] = match;
       const suffix = position === undefined || position === "0" ? "" : `_${position}`;
-      const name = `${part === "Test" ? "eval_" : ""}${what.toLowerCase().replace("ploss", "loss")}${suffix}`;
+      const name = `${part === "Train" ? "" : "eval_"}${what.toLowerCase().replace("ploss", "loss")}${suffix}`;
       return present({
         done: Number(done),
         total: Number(total),
         unit: "epoch",
-        role: part === "Test" ? "aux" : undefined,
+        role: part === "Train" ? undefined : "aux",
         metrics: readMetrics([[name, value]]),
-      });
-    },
-  },
-  {
-    // Keras: `Epoch 1/10`, the outer counter
-    key: "keras",
-    trigger: "Epoch ",
-    read: ({ body }) => {
-      const match = /^Epoch (\d+)\/(\d+)\s*$/.exec(body);
-      return match === null ? undefined : { done: Number(match[1]), total: Number(match[2]), unit: "epoch" };
-    },
-  },
-  {
-    // Keras 3: ` 400/1500 ━━━━━ 1:23 75ms/step - accuracy: 0.5521 - loss: 1.2711`; on the last row the time is elapsed
-    key: "keras",
-    trigger: "/step",
-    needles: ["s/step"],
-    read: ({ body }) => readKeras(body),
-  },
-  {
-    // Keras with verbose=2, a line an epoch: `1500/1500 - 112s - 74ms/step - accuracy: 0.6120 - loss: 1.0712`
-    key: "keras",
-    trigger: "s - ",
-    needles: ["s/step", "s - loss: ", " - loss: "],
-    read: ({ body }) => {
-      const match = /^(\d+)\/(\d+) - (\d+)s - (.*)$/.exec(body.trimEnd());
-      if (match === null) return undefined;
-      return present({
-        done: Number(match[1]),
-        total: Number(match[2]),
-        unit: "step",
-        elapsed_s: Number(match[3]),
-        metrics: readMetrics(dashPairs(match[4] ?? "")),
-      });
-    },
-  },
-  {
-    // Keras 2, the last state: `60000/60000 [==============================] - 15s 250us/step - loss: 0.1021`
-    key: "keras",
-    trigger: "=] - ",
-    needles: ["=====] - "],
-    read: ({ body }) => {
-      const match = /^ *(\d+)\/(\d+) \[={10,80}\] - (\S+)(?: \d+[mu]?s\/(?:step|sample))?( - .*)?$/.exec(
-        body.trimEnd(),
-      );
-      if (match === null) return undefined;
-      return present({
-        done: Number(match[1]),
-        total: Number(match[2]),
-        unit: "step",
-        elapsed_s: parseDuration(match[3] ?? ""),
-        metrics: readMetrics(dashPairs(match[4] ?? "")),
-      });
-    },
-  },
-  {
-    // Keras 2: ` 7680/60000 [==>...........................] - ETA: 12s - loss: 1.0211 - acc: 0.6893`
-    key: "keras",
-    trigger: " - ETA: ",
-    read: ({ body }) => {
-      const match = /^ *(\d+)\/(\d+) \[[=>.]{10,80}\] - ETA: (\S+)(.*)$/.exec(body.trimEnd());
-      if (match === null) return undefined;
-      return present({
-        done: Number(match[1]),
-        total: Number(match[2]),
-        unit: "step",
-        eta_s: parseDuration(match[3] ?? ""),
-        metrics: readMetrics(dashPairs(match[4] ?? "")),
       });
     },
   },
@@ -266,28 +191,4 @@ function readDmonRow(body: string, memory: FormatMemory): FormatReading | undefi
   });
   const metrics = readMetrics(pairs);
   return metrics === undefined ? undefined : { metrics, label: `GPU ${cells[0] ?? ""}` };
-}
-
-function readKeras(body: string): FormatReading | undefined {
-  const match = /^ *(\d+)\/(?:(\d+) [━ ]{5,80}|Unknown) ?(\d[\d:]*s?) (\d+)(s|ms|us)\/step(.*)$/u.exec(body.trimEnd());
-  if (match === null) return undefined;
-  const [, done, total, time = "", per = "", unit = "", rest = ""] = match;
-  const duration = parseDuration(time);
-  const stepTime = Number(per) / (unit === "ms" ? 1e3 : unit === "us" ? 1e6 : 1);
-  return present({
-    done: Number(done),
-    total: total === undefined ? undefined : Number(total),
-    unit: "step",
-    ...(done === total || total === undefined ? { elapsed_s: duration } : { eta_s: duration }),
-    metrics: { ...readMetrics(dashPairs(rest)), step_time_s: stepTime },
-  });
-}
-
-/** ` - accuracy: 0.5521 - loss: 1.2711` */
-function dashPairs(text: string): [string, string][] {
-  return text.split(" - ").flatMap((part): [string, string][] => {
-    const cut = part.indexOf(": ");
-    const value = part.slice(cut + 2);
-    return cut > 0 && parseMetric(value) !== undefined ? [[part.slice(0, cut).trim(), value]] : [];
-  });
 }

@@ -10,8 +10,15 @@ const rateNeedles = [
   ...["k", "K", "M", "G", "T"].flatMap((unit) => ["\\d\\d", ".\\d", " \\d"].map((number) => `${number}${unit}B/s`)),
 ];
 
+/** A bar of one file has no rate: `| 2.24GB / 4.98GB`. */
+const amountNeedles = ["k", "M", "G"].flatMap((unit) => ["\\d", " "].map((after) => `\\d${unit}B / ${after}`));
+const xetBar = new RegExp(
+  `^([^|"{]{1,120}?): +(?:\\d{1,3}%)?\\|[^|]{0,200}\\| *(${quantity}[kKMGT]?B)(?: / +(${quantity}[kKMGT]?B))?(?:, +(?:(${quantity}[kKMGT]?B)/s|\\?+B/s))?\\s*$`,
+  "u",
+);
+
 /** Bars beside the one of all files: single files, and what goes over the wire. */
-const xetDetail = /^(?:\.\.\.|New Data Upload|Transferring)|\.(?:safetensors|gguf|bin|json|parquet|pt)$/;
+const xetDetail = /^(?:\.\.\.|New Data Upload|Transferring|\[\+ \d+ files\])|\.[A-Za-z]\w{0,15}$/;
 
 /** Clones, hubs, object stores, registries. git, aws and rclone count in 1024, the hub and docker in 1000. */
 export const hubFormats: readonly ProgressFormat[] = [
@@ -21,6 +28,19 @@ export const hubFormats: readonly ProgressFormat[] = [
     trigger: "% (",
     needles: ["objects: ", "deltas: ", "files: ", "content: "],
     read: ({ body }) => readGit(body),
+  },
+  {
+    // git-lfs 1.x and early 2.x: `Git LFS: (3 of 7 files, 2 skipped) 2.10 GB / 14.90 GB, 1.20 GB skipped`
+    key: "git",
+    trigger: "Git LFS: (",
+    read: ({ body }) => {
+      const match =
+        /^Git LFS: \(\d+ of (\d+) files(?:, \d+ skipped)?\) ([\d.]+ [KMGT]?B) \/ ([\d.]+ [KMGT]?B)(?:, [\d.]+ [KMGT]?B skipped)?\s*$/.exec(
+          body,
+        );
+      if (match === null) return undefined;
+      return bytes({ done: size(match[2]), total: size(match[3]), metrics: { files_total: Number(match[1]) } });
+    },
   },
   {
     // aws s3: `Completed 1.2 GiB/4.5 GiB (120.5 MiB/s) with 3 file(s) remaining`; `~` while it still lists
@@ -40,6 +60,17 @@ export const hubFormats: readonly ProgressFormat[] = [
         rate: plain(match[3]),
         metrics: { files_left: Number(match[4]) },
       });
+    },
+  },
+  {
+    // aws s3 between buckets: `Completed 3 file(s) with 7 file(s) remaining`
+    key: "aws-s3",
+    trigger: "Completed ",
+    needles: [" file(s) remaining"],
+    read: ({ body }) => {
+      const match = /^Completed (\d+) file\(s\) with ~?(\d+) file\(s\) remaining/.exec(body);
+      if (match === null) return undefined;
+      return { done: Number(match[1]), unit: "file", metrics: { files_left: Number(match[2]) } };
     },
   },
   {
@@ -103,16 +134,22 @@ export const hubFormats: readonly ProgressFormat[] = [
     },
   },
   {
+    // rclone's clock: `Elapsed time:      2m12.3s`
+    key: "rclone",
+    trigger: "Elapsed time:  ",
+    read: ({ body }) => {
+      const elapsed = seconds(/^Elapsed time: +((?:[\d.]+[dhms]){1,4})\s*$/.exec(body)?.[1]);
+      return elapsed === undefined ? undefined : { elapsed_s: elapsed };
+    },
+  },
+  {
     // huggingface_hub 1.x with xet: `Reconstructing (incomplete total...):  23%|██▎  | 12.3GB / 53.4GB, 93.5MB/s`
     key: "hf-xet",
-    trigger: "B/s",
-    needles: rateNeedles,
+    trigger: "|",
+    needles: [...rateNeedles, ...amountNeedles],
     read: ({ body }) => {
-      const match = new RegExp(
-        `^([^|"{]{1,120}?): +(?:\\d{1,3}%)?\\|[^|]{0,200}\\| *(${quantity}[kKMGT]?B)(?: / +(${quantity}[kKMGT]?B))?, +(?:(${quantity}[kKMGT]?B)/s|\\?+B/s)\\s*$`,
-        "u",
-      ).exec(body);
-      if (match === null) return undefined;
+      const match = xetBar.exec(body);
+      if (match === null || (match[3] === undefined && !body.includes("B/s"))) return undefined;
       const label = match[1]?.trim() ?? "";
       const all = size(match[3], 1000);
       return {
@@ -150,6 +187,18 @@ export const hubFormats: readonly ProgressFormat[] = [
     },
   },
   {
+    // docker build: `#12 sha256:9a1b 512.00MB / 2.91GB 12.3s`
+    key: "docker-pull",
+    trigger: "B / ",
+    needles: amountNeedles,
+    read: ({ body }) => {
+      const match =
+        /^#\d+ (?:[\d.]+ )?sha256:[\da-f]+ ([\d.]+[kMGT]?B) \/ ([\d.]+[kMGT]?B)(?: [\d.]+s)?(?: done)?\s*$/.exec(body);
+      if (match === null) return undefined;
+      return { ...bytes({ done: size(match[1], 1000), total: size(match[2], 1000) }), role: "aux" };
+    },
+  },
+  {
     // pip and rich: `━━━━━ 377.5/906.4 MB 25.3 MB/s eta 0:00:21`; one unit for both numbers
     key: "pip",
     trigger: "B/s ",
@@ -182,7 +231,8 @@ function readGit(body: string): FormatReading | undefined {
     );
   if (match === null) return undefined;
   const [, phase = "", what, percent, done, total, rate] = match;
-  const perSecond = size(rate);
+  // git prints MiB; git-lfs prints MB and means 1000.
+  const perSecond = size(rate, 1000);
   return present({
     done: Number(done),
     total: Number(total),

@@ -8,7 +8,16 @@ export const visionFormats: readonly ProgressFormat[] = [
     // MMEngine: `Epoch(train)  [1][ 10/240]  lr: 2.5000e-04  eta: 0:15:42  time: 0.3911  … loss: 5.9023`
     key: "mmengine",
     trigger: "eta: ",
-    needles: ["Epoch(train)", "Iter(train)", "Epoch [", "Iter ["],
+    needles: [
+      "Epoch(train)",
+      "Iter(train)",
+      "Epoch(val)",
+      "Epoch(test)",
+      "Iter(val)",
+      "Iter(test)",
+      "Epoch [",
+      "Iter [",
+    ],
     read: ({ body }) => readMmengine(body),
   },
   {
@@ -58,14 +67,42 @@ export const visionFormats: readonly ProgressFormat[] = [
     },
   },
   {
-    // torchvision's MetricLogger: `Epoch: [0]  [ 10/240]  eta: 0:02:11  lr: 0.0002  loss: 1.2 (1.4)  time: 0.31  data: 0.01  max mem: 5120`
+    // timm's validation: `Test: [  10/48]  Time: 0.312 (0.412)  Loss:  1.0211 (1.1)  Acc@1:  75.120 ( 74.1)`
+    key: "timm",
+    trigger: "Test: [",
+    read: ({ body }) => {
+      const match = /^Test: \[ *(\d+)\/(\d+)\]\s+Time:? .{1,60}?Loss:? +([\d.]+|nan) /.exec(body);
+      if (match === null) return undefined;
+      const metrics = readMetrics([["eval_loss", match[3] ?? ""]]);
+      return present({ done: Number(match[1]), total: Number(match[2]), unit: "it", role: "aux", metrics });
+    },
+  },
+  {
+    // Detectron2: `eta: 5:12:01  iter: 1019  total_loss: 1.02  …  lr: 0.0199  max_mem: 4120M`; the total is in its configuration
+    key: "detectron2",
+    trigger: "  total_loss: ",
+    read: ({ body }) => {
+      const match = /^(?:\[[^\]]{1,60}\]:)? *eta: (\S+(?: days?, \S+)?) +iter: (\d+) +(.*)$/.exec(body.trimEnd());
+      if (match === null) return undefined;
+      const [, eta = "", done, rest = ""] = match;
+      return present({
+        done: Number(done),
+        unit: "it",
+        eta_s: parseDuration(eta),
+        metrics: readMetrics(colonPairs(rest, { time: "step_time_s", total_loss: "loss" })),
+      });
+    },
+  },
+  {
+    // torchvision's MetricLogger, DINO, MAE: `Epoch: [0]  [ 10/240]  eta: 0:02:11  lr: 0.0002  loss: 1.2 (1.4)  time: 0.31  data: 0.01  max mem: 5120`
     key: "metric-logger",
     trigger: "eta: ",
     needles: ["] eta: ", "]  eta: ", "]   eta: "],
     read: ({ body }) => {
-      const match = /^\w[\w ]{0,30}: {1,3}(?:\[\d+\] +)?\[ *(\d+)\/(\d+)\] +eta: (\S+(?: days?, \S+)?) +(.*)$/.exec(
-        body.trimEnd(),
-      );
+      const match =
+        /^\w[\w ]{0,30}(?:: {1,3}| {2})(?:\[\d+(?:\/\d+)?\] +)?\[ *(\d+)\/(\d+)\] +eta: (\S+(?: days?, \S+)?) +(.*)$/.exec(
+          body.trimEnd(),
+        );
       if (match === null) return undefined;
       const [, done, total, eta = "", rest = ""] = match;
       return present({
@@ -94,7 +131,7 @@ export const loopFormats: readonly ProgressFormat[] = [
     ),
     read: ({ body }) => {
       const match =
-        /^(?:\[?[Ee]poch[ :]{0,2}\d+(?:\/\d+)?\]?[ ,|:-]{1,3})?\[?(?:[Gg]lobal[ _])?(?:[Ss]tep|[Ii]ter(?:ation)?|[Bb]atch)[ :=]{1,2}(\d+) ?\/ ?(\d+)\]?[ ,|:-]/.exec(
+        /^(?:\[?[Ee]poch[ :]{0,2}\[?\d+(?: ?\/ ?\d+)?\]?[ ,|:-]{1,3})?\[?(?:[Gg]lobal[ _])?(?:[Ss]tep|[Ii]ter(?:ation)?|[Bb]atch)[ :=]{1,2}\[?(\d+) ?\/ ?(\d+)\]?[ ,|:-]/.exec(
           body,
         );
       const loss = match === null ? undefined : lossOf.exec(body)?.[1];
@@ -105,6 +142,24 @@ export const loopFormats: readonly ProgressFormat[] = [
         total: Number(match[2]),
         rate: perSecond,
         rate_unit: perSecond === undefined ? undefined : "it/s",
+        metrics: readMetrics([["loss", loss]]),
+      });
+    },
+  },
+  {
+    // epochs alone: `Epoch 2/10, Loss: 1.25`, `Epoch [2/10] train_loss=1.25 val_loss=1.31`
+    key: "loop",
+    trigger: "poch",
+    needles: ["Epoch ", "epoch ", "Epoch: ", "epoch: "].flatMap((word) => ["\\d", "[\\d"].map((after) => word + after)),
+    read: ({ body }) => {
+      const match = /^\[?[Ee]poch[ :=]{1,2}\[?(\d+) ?\/ ?(\d+)\]?(?:[ ,|:;-]{1,4})(?=\S)(.*)$/.exec(body.trimEnd());
+      const rest = match?.[3] ?? "";
+      const loss = lossOf.exec(rest)?.[1];
+      if (match === null || loss === undefined || /\d ?\/ ?\d/.test(rest)) return undefined;
+      return present({
+        done: Number(match[1]),
+        total: Number(match[2]),
+        unit: "epoch",
         metrics: readMetrics([["loss", loss]]),
       });
     },
@@ -143,7 +198,10 @@ export const loopFormats: readonly ProgressFormat[] = [
 ];
 
 function readMmengine(body: string): FormatReading | undefined {
-  const match = /^(?:Epoch(?:\(train\))? +\[\d+\]|Iter(?:\(train\))? +)\[ *(\d+)\/(\d+)\]\s+(.*)$/.exec(body.trimEnd());
+  const match =
+    /^(?:Epoch(?:\((?:train|val|test)\))? +(?:\[\d+\])?|Iter(?:\((?:train|val|test)\))? +)\[ *(\d+)\/(\d+)\]\s+(.*)$/.exec(
+      body.trimEnd(),
+    );
   if (match === null) return undefined;
   const [, done, total, rest = ""] = match;
   const eta = /(?:^| )eta: ([^\s,]+(?: days?, [^\s,]+)?)/.exec(rest)?.[1];
@@ -152,6 +210,7 @@ function readMmengine(body: string): FormatReading | undefined {
     total: Number(total),
     unit: "it",
     eta_s: eta === undefined ? undefined : parseDuration(eta),
+    role: /^\w+\((?:val|test)\)/.test(body) ? "aux" : undefined,
     metrics: readMetrics(colonPairs(rest, { time: "step_time_s" }).filter(([name]) => name !== "eta")),
   });
 }

@@ -1,4 +1,4 @@
-import { parseCount } from "../quantities";
+import { parseCount, parseDuration } from "../quantities";
 import { present, type FormatReading, type ProgressFormat } from "./format";
 import { readMetrics } from "./metricNames";
 
@@ -27,9 +27,17 @@ export const rowFormats: readonly ProgressFormat[] = [
     read: ({ body }) => readUltralytics(body),
   },
   {
+    // tqdm.rich, which speculators uses: `Epoch 0  25% ━━━━━╸━━━━━━━━━ 30/120  [ 0:01:23 < 0:04:11 , 3 it/s ]`
+    key: "tqdm",
+    trigger: "/s ]",
+    needles: ["it/s ]", " < 0:\\d", " < -:--:-- ,"],
+    read: ({ body }) => readTqdmRich(body),
+  },
+  {
     // speculators 0.3+, through rich: `train/loss=2.345, train/full_acc_0=0.512,          logger.py:63`, wrapped at 80 columns
     key: "speculators",
-    trigger: "/loss=",
+    trigger: "/loss",
+    needles: ["/loss=", "/loss_"],
     read: ({ body }, memory) => {
       const match = /^ {0,40}(?:INFO +)?((?:train|val)\/\w.{0,2000})$/.exec(body.trimEnd());
       const pairs = match === null ? undefined : pairsOf(match[1] ?? "");
@@ -73,6 +81,31 @@ function readRow(pairs: readonly [string, string][]): FormatReading {
     unit: step === undefined ? undefined : "step",
     role: pairs.some(([name]) => name.startsWith("val/")) ? "aux" : undefined,
     metrics: readMetrics(pairs.filter(([name]) => !stepName.test(name))),
+  });
+}
+
+const tqdmRich = new RegExp(
+  String.raw`^ *(?<label>\S.{0,200}?)??:? *(?<percent>\d{1,3})% [━╸╺ ]{3,300} *(?<done>[\d,.]+)/(?<total>[\d,.]+|\?) ?(?<scale>[KMGT]?) *\[ (?<elapsed>\d+:\d\d:\d\d) < (?<left>\d+:\d\d:\d\d|-:--:--) , (?:(?<rate>[\d,.]+)|\?) (?<unit>[^\s/]{1,20})/s \]\s*$`,
+  "u",
+);
+
+function readTqdmRich(body: string): FormatReading | undefined {
+  const groups = tqdmRich.exec(body)?.groups;
+  if (groups === undefined) return undefined;
+  const { label, done = "", total, scale = "", elapsed = "", left = "", rate, unit = "" } = groups;
+  const count = (text: string): number | undefined => parseCount(text.replaceAll(",", "") + scale);
+  const rateScale = /^[KMGT](?=\w)/.exec(unit)?.[0] ?? "";
+  const name = unit.slice(rateScale.length);
+  const speed = parseCount((rate ?? "?") + rateScale);
+  return present({
+    done: count(done),
+    total: count(total ?? "?"),
+    unit: name,
+    rate: speed,
+    rate_unit: speed === undefined ? undefined : `${name}/s`,
+    elapsed_s: parseDuration(elapsed),
+    eta_s: parseDuration(left),
+    label,
   });
 }
 

@@ -145,7 +145,7 @@ export const serverFormats: readonly ProgressFormat[] = [
   {
     // TensorRT-LLM 1.x iteration log; `currank_total_requests = 0/1` is no progress
     key: "trtllm",
-    trigger: "host_step_time",
+    trigger: "num_scheduled_requests",
     read: ({ body }) => (/^iter ?[=:] ?\d+, /.test(body) ? gauges(body, trtllmFields) : undefined),
   },
 ];

@@ -26,45 +26,11 @@ export const stepFormats: readonly ProgressFormat[] = [
     read: ({ body }) => readMegatron(` ${body.trimStart()}`),
   },
   {
-    // torchtitan 0.1+: `step: 10  loss:  8.02114  grad_norm: …  memory: 51.62GiB(54.35%)  tps: 7,120  tflops: … mfu: 41.69%`
+    // torchtitan 0.1+, `validate step:` in its validation: `step: 10  loss:  8.02114  grad_norm: …  memory: 51.62GiB(54.35%)  tps: 7,120  tflops: … mfu: 41.69%`
     key: "torchtitan",
     trigger: "step:",
     needles: [" loss:"],
     read: ({ body }) => readTorchtitan(body),
-  },
-  {
-    // nanoGPT: `iter 10: loss 9.4512, time 1412.60ms, mfu 36.81%`; mfu is -100 % at first
-    key: "nanogpt",
-    trigger: "iter ",
-    needles: [": loss "],
-    read: ({ body }) => {
-      const match = /^iter (\d+): loss ([\d.]+|nan), time ([\d.]+)ms(?:, mfu (-?[\d.]+)%)?\s*$/.exec(body);
-      if (match === null) return undefined;
-      const [, done, loss = "", time = "", mfu] = match;
-      const pairs: [string, string][] = [
-        ["loss", loss],
-        ["step_time_s", milliseconds(time)],
-      ];
-      if (mfu !== undefined && Number(mfu) >= 0) pairs.push(["mfu", mfu]);
-      return stepReading(done, { metrics: readMetrics(pairs) });
-    },
-  },
-  {
-    // nanoGPT's evaluation, which repeats the number
-    key: "nanogpt",
-    trigger: "step ",
-    needles: [": train loss "],
-    read: ({ body }) => {
-      const match = /^step (\d+): train loss ([\d.]+|nan), val loss ([\d.]+|nan)\s*$/.exec(body);
-      if (match === null) return undefined;
-      return stepReading(match[1], {
-        role: "aux",
-        metrics: readMetrics([
-          ["loss", match[2] ?? ""],
-          ["eval_loss", match[3] ?? ""],
-        ]),
-      });
-    },
   },
   {
     // DeepSpeed 0.9+: `[Rank 0] step=10, skipped=0, lr=[9.998e-06], mom=[(0.9, 0.999)]`
@@ -142,6 +108,26 @@ export const stepFormats: readonly ProgressFormat[] = [
     },
   },
   {
+    // MaxText's evaluation: `eval metrics after step: 99, loss=4.512, total_weights=65504.0`
+    key: "maxtext",
+    trigger: "eval metrics after step: ",
+    read: ({ body }) => {
+      const match = /^eval metrics after step: (\d+), loss=([^,\s]+)/.exec(body);
+      if (match === null) return undefined;
+      return stepReading(match[1], { role: "aux", metrics: readMetrics([["eval_loss", match[2] ?? ""]]) });
+    },
+  },
+  {
+    // NeMo 2 and Megatron's printer: `Validation: iteration 3/50`
+    key: "nemo",
+    trigger: ": iteration ",
+    read: ({ body }) => {
+      const match = /^(?:Validation|Testing|Predicting|Sanity checking): iteration (\d+)\/(\d+)\s*$/i.exec(body);
+      if (match === null) return undefined;
+      return stepReading(match[1], { total: Number(match[2]), role: "aux" });
+    },
+  },
+  {
     // NeMo 2: `Training epoch 0, iteration 9/99 | lr: 3e-05 | … | reduced_train_loss: 1.341 | …`; counts from 0 against N-1
     key: "nemo",
     trigger: "Training epoch ",
@@ -162,7 +148,7 @@ export const stepFormats: readonly ProgressFormat[] = [
     read: ({ body }) => readFairseq(body),
   },
   {
-    // fairseq, after the logger's name was peeled
+    // fairseq, after the logger's name was peeled; `| epoch 001:    100 / 5487 loss=5.102, …` in older versions
     key: "fairseq",
     trigger: " / ",
     needles: [" loss="],
@@ -172,7 +158,7 @@ export const stepFormats: readonly ProgressFormat[] = [
 
 function readMegatron(body: string): FormatReading | undefined {
   const match = /^ (?:\[[^\]]{1,40}\] )?iteration +(\d+)\/ *(\d+) \| (.*)$/.exec(body.trimEnd());
-  if (match === null) return undefined;
+  if (match === null) return readMegatronValidation(body);
   const [, done, total, rest = ""] = match;
   const pairs = pairsOf(rest.split("|"), ":", megatronNames);
   const time = pairs.find(([name]) => name === "elapsed time per iteration (ms)")?.[1];
@@ -181,14 +167,25 @@ function readMegatron(body: string): FormatReading | undefined {
   return stepReading(done, { total: Number(total), metrics: readMetrics(known) });
 }
 
+/** ` validation loss at iteration 1000 | lm loss value: 2.341000E+00 | lm loss PPL: 1.039200E+01 |` */
+function readMegatronValidation(body: string): FormatReading | undefined {
+  const match = /^ (?:validation|test) loss at [^|]{1,120}\| lm loss value: (\S+) \| lm loss PPL: (\S+) \|/.exec(body);
+  const metrics = readMetrics([
+    ["eval_loss", match?.[1] ?? ""],
+    ["ppl", match?.[2] ?? ""],
+  ]);
+  return metrics === undefined ? undefined : { role: "aux", metrics };
+}
+
 function readTorchtitan(body: string): FormatReading | undefined {
-  const match = /^step: *([\d,]+) +loss: *(\S+) +(.*)$/.exec(body.trimEnd());
+  const match = /^(validate )?step: *([\d,]+) +loss: *(\S+) +(.*)$/.exec(body.trimEnd());
   if (match === null) return undefined;
-  const [, done, loss = "", rest = ""] = match;
+  const [, validation, done, loss = "", rest = ""] = match;
   const field = (pattern: RegExp): string => pattern.exec(rest)?.[1] ?? "";
   return stepReading(done, {
+    role: validation === undefined ? undefined : "aux",
     metrics: readMetrics([
-      ["loss", loss],
+      [validation === undefined ? "loss" : "eval_loss", loss],
       ["grad_norm", field(/grad_norm: *(\S+)/)],
       ["mem_gib", field(/memory: *([\d.]+)GiB/)],
       ["tokens_per_s_per_gpu", field(/(?:tps|wps): *([\d,.]+)/)],
@@ -257,7 +254,7 @@ const fairseqNames: Readonly<Record<string, string>> = {
 };
 
 function readFairseq(body: string): FormatReading | undefined {
-  const match = /^(?:(?:INFO \| )?train_inner \| )?epoch \d+: +(\d+) \/ (\d+) (loss=.*)$/.exec(body.trimEnd());
+  const match = /^(?:(?:INFO \| )?train_inner \| |\| )?epoch \d+: +(\d+) \/ (\d+) (loss=.*)$/.exec(body.trimEnd());
   if (match === null) return undefined;
   const pairs = pairsOf((match[3] ?? "").split(", "), "=", fairseqNames);
   return stepReading(match[1], { total: Number(match[2]), metrics: readMetrics(pairs) });

@@ -25,10 +25,19 @@ const speaker =
   /^(?:[->*#] |(?:user|assistant|human|system|prompt|response|answer|output|text|content|completion|question|bot|model|example)$)/i;
 
 /** Set-up, validation and clean-up: never the job's own work. */
-const auxiliary =
-  /^(?:Loading|Adding requests|Capturing|Sanity Checking|Validation|Validating|Evaluating|Eval\b|Val\b|Finaliz|(?:\w{1,20} )?Warm(?:ing)?[ -]?up|Multi-thread loading|Class {2,9}Images|Compiling|Profiling|Initializing|Rendering prompts|Running tokenizer|Rendering conversations|Pre-?processing prompts)/i;
-const fileName =
-  /-\d{5}-of-\d{5}|\.(?:safetensors|json|jsonl|bin|gguf|parquet|txt|model|md|py|tar|gz|zst|pt)(?:\(…\))?$/;
+const auxiliary = new RegExp(
+  [
+    "^(?:Loading|Adding requests|Capturing|Sanity Check|Validation|Validating|Evaluating|Eval\\b|Val\\b|Finaliz",
+    "(?:\\w{1,20} )?Warm(?:ing)?[ -]?up|Multi-thread loading|Class {2,9}Images|Compiling|Profiling(?! iterations)|Initializing",
+    "Autotun|Prefetching|Materializing|Resolving data files|Calculating loss|Bootstrapping for stddev",
+    "Rendering prompts|Running tokenizer|Rendering conversations|Pre-?processing prompts|Tokenizing Prompts",
+    // TRL and Axolotl get their data ready.
+    "(?:Tokenizing|Truncating|Packing|Converting|Applying chat template to|Adding EOS to|Extracting prompt (?:in|from)) .{0,20}dataset",
+    "Drop(?:ping)? (?:Long |Short |Samples? )|Add position_id)",
+  ].join("|"),
+  "i",
+);
+const fileName = /-\d{5}-of-\d{5}|(?:^|[^\s.])\.[A-Za-z]\w{0,15}(?:\(…\))?$|^\.\w+$|^(?:LICENSE|NOTICE|USE_POLICY)\b/;
 
 export const tqdmFormats: readonly ProgressFormat[] = [
   {
@@ -53,7 +62,7 @@ function readBar(body: string, memory: FormatMemory): FormatReading | undefined 
     ...counted,
     ...readPostfix(match.groups["postfix"] ?? ""),
     label: label === "" ? undefined : label,
-    role: isAuxiliary(label, counted.unit, memory) ? "aux" : undefined,
+    role: isAuxiliary(label, counted, memory) ? "aux" : undefined,
     rest: rest.trim() === "" ? undefined : rest,
   });
 }
@@ -69,10 +78,16 @@ export function labelOf(before: string): string | undefined {
   return label === undefined || speaker.test(label) ? undefined : label;
 }
 
-export function isAuxiliary(label: string, unit: string | undefined, memory: FormatMemory): boolean {
-  if (auxiliary.test(label)) return true;
-  if (label === "") return memory.evaluating;
-  return memory.fetching && unit === "B" && fileName.test(label);
+/** Whether a bar is only set-up, validation, or a detail of another one; remembers what later bars are judged by. */
+export function isAuxiliary(
+  label: string,
+  { done, total, unit }: { readonly done?: number; readonly total?: number; readonly unit?: string },
+  memory: FormatMemory,
+): boolean {
+  if (label !== "") return auxiliary.test(label) || (memory.fetching && unit === "B" && fileName.test(label));
+  memory.bar = total === undefined || total === done ? 0 : total;
+  if (memory.steps > 0 && total === memory.steps) memory.stepping = true;
+  return memory.evaluating || (memory.steps > 0 && total !== undefined && total !== memory.steps);
 }
 
 type Groups = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 import { parseDuration } from "../quantities";
-import { present, type FormatReading, type ProgressFormat } from "./format";
+import { present, type FormatMemory, type FormatReading, type ProgressFormat } from "./format";
 import { readMetrics } from "./metricNames";
 
 const dictPair =
@@ -23,20 +23,26 @@ export const trainerFormats: readonly ProgressFormat[] = [
     key: "hf-trainer",
     trigger: "{'",
     needles: trainerKeys.map((key) => `'${key}':`),
-    read: ({ body }) => {
+    read: ({ body }, memory) => {
       const text = body.trim();
       if (!text.startsWith("{'") || !text.endsWith("}") || !trainerKey.test(text)) return undefined;
       const metrics = readMetrics(dictPairs(text));
-      return metrics === undefined ? undefined : { metrics };
+      if (metrics === undefined) return undefined;
+      rememberSteps(metrics, memory);
+      return { metrics };
     },
   },
   {
     // HF Trainer 4.x and 5.x header; the only total when bars are off
     key: "hf-trainer-header",
     trigger: "Total optimization steps = ",
-    read: ({ body }) => {
+    read: ({ body }, memory) => {
       const match = /^ {0,8}Total optimization steps = ([\d,]+)\s*$/.exec(body);
-      return match === null ? undefined : { total: Number((match[1] ?? "").replaceAll(",", "")), unit: "step" };
+      if (match === null) return undefined;
+      const total = Number((match[1] ?? "").replaceAll(",", ""));
+      memory.steps = total;
+      memory.stepping = true;
+      return { total, unit: "step" };
     },
   },
   {
@@ -46,6 +52,16 @@ export const trainerFormats: readonly ProgressFormat[] = [
     read: ({ body }) => readLlamaFactory(body),
   },
 ];
+
+/**
+ * The dictionary with a loss is printed while the bar of the training stands; evaluations draw bars of their own, without
+ * a label, too.
+ */
+export function rememberSteps(metrics: Readonly<Record<string, unknown>>, memory: FormatMemory): void {
+  if (!Object.hasOwn(metrics, "loss")) return;
+  if (!memory.stepping && memory.bar > 0) memory.steps = memory.bar;
+  memory.stepping = false;
+}
 
 function* dictPairs(text: string): Generator<readonly [string, string]> {
   for (const match of text.matchAll(dictPair)) yield [match[2] ?? "", match[4] ?? ""];

@@ -63,7 +63,7 @@ function reading(
     rate_unit: "it/s",
     elapsed_s: elapsed,
     eta_s: left,
-    role: isAuxiliary(label, "it", memory) ? "aux" : "main",
+    role: isAuxiliary(label, { done, total, unit: "it" }, memory) ? "aux" : "main",
     source: "",
   } as const;
   return label === "" ? bare : { ...bare, label };

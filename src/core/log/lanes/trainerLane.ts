@@ -1,4 +1,5 @@
 import { metricName } from "../formats/metricNames";
+import { rememberSteps } from "../formats/trainers";
 import { bytesOf, ByteCursor } from "./cursor";
 import type { Lane } from "./lane";
 
@@ -17,7 +18,7 @@ interface KnownKey {
 const keys: KnownKey[] = [];
 
 /** `{'loss': 1.2345, 'grad_norm': 2.5, 'learning_rate': 5e-05, 'epoch': 0.02}`: plain numbers only. */
-export const trainerLane: Lane = (segment) => {
+export const trainerLane: Lane = (segment, memory) => {
   cursor.reset(segment.bytes, segment.start, segment.end);
   if (!cursor.byte(123)) return undefined;
   const metrics: Record<string, number> = {};
@@ -32,6 +33,7 @@ export const trainerLane: Lane = (segment) => {
     if (!cursor.word(next)) break;
   }
   if (!cursor.byte(125) || !cursor.done()) return undefined;
+  rememberSteps(metrics, memory);
   return {
     kind: "progress",
     line: segment.line,
