@@ -74,7 +74,7 @@ function everythingOf(question: LaunchQuestion): string {
   return linesOf(question).join("\n");
 }
 
-function linesOf({ host, request }: LaunchQuestion): readonly string[] {
+function linesOf({ host, request, resumeCommand }: LaunchQuestion): readonly string[] {
   const { address } = host;
   const where =
     address.kind === "local"
@@ -93,6 +93,7 @@ function linesOf({ host, request }: LaunchQuestion): readonly string[] {
     ["shell", host.shell],
     ["state folder", host.stateDir],
     ["command", request.command],
+    ["command to resume", resumeCommand ?? ""],
   ];
   return lines.filter(([, value]) => value !== "").map(([name, value]) => `${name ?? ""}: ${value ?? ""}`);
 }

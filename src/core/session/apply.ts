@@ -210,6 +210,7 @@ function judged(member: Member, session: Session, place: Place): Member {
     needs: place.needs,
     connection: host?.connection ?? { kind: "not-connected" },
     seenAt: host?.seenAt ?? 0,
+    clockOffsetMs: host?.identity?.clockOffsetMs ?? 0,
     // Silence of a host that is away is no stall of its jobs: what was known is judged as of then.
     now: host?.awaySince ?? place.now,
   });

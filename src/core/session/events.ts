@@ -55,5 +55,7 @@ export type SessionEvent =
   | ({ readonly type: "launching"; readonly at: number } & MemberRef)
   | ({ readonly type: "launch-refused"; readonly at: number; readonly reason: string } & MemberRef)
   | ({ readonly type: "acknowledged"; readonly at: number } & MemberRef)
+  /** A retry that was due must not be: it would write over something, or nobody approved it. */
+  | ({ readonly type: "retry-held"; readonly at: number; readonly run: string; readonly why: string } & MemberRef)
   /** Time passed; nothing else happened. Stalls, ages and ETAs move on. */
   | { readonly type: "tick"; readonly at: number };

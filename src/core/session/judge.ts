@@ -3,6 +3,7 @@ import type { OutputReport, RunRecord } from "../ports";
 import type { StageDefinition } from "./definition";
 import { exitMeaning } from "./exitWords";
 import type { ConnectionState, Member, SeenState, StageState } from "./model";
+import { withRetry } from "./retry";
 import { stalledSince } from "./stall";
 
 /** How long a log may be behind the record of the end before the exit status alone has to do as a cause. */
@@ -20,6 +21,8 @@ export interface Circumstances {
   /** When the host was last seen, our clock; what is unknown is unknown since then. 0: it never was. */
   readonly seenAt: number;
   readonly now: number;
+  /** Host clock minus ours, ms; 0 when absent. */
+  readonly clockOffsetMs?: number;
 }
 
 /**
@@ -27,7 +30,7 @@ export interface Circumstances {
  * seen. Pure; DESIGN section 7. A member whose host cannot be seen is never red: it is unknown, and what it was last.
  */
 export function judge(member: Member, around: Circumstances): StageState {
-  const seen = judgeSeen(member, around);
+  const seen = withRetry(judgeSeen(member, around), member, around);
   if (around.connection.kind !== "connected") {
     return { kind: "unknown", since: around.seenAt, why: whyUnseen(around.connection), last: seen };
   }

@@ -3,7 +3,9 @@ import type { RunRecord } from "../ports";
 import { estimate, type ProgressRow } from "./estimate";
 import type { Eta } from "./eta";
 import type { SessionEvent } from "./events";
+import { noteOf } from "./launchNote";
 import type { LogState, Mark, Member } from "./model";
+import { ofWholeStage } from "./resumedProgress";
 import { noSeries, withSamples, type SeriesSet } from "./series";
 
 type MemberEvent = Extract<SessionEvent, { readonly stage: string }>;
@@ -38,7 +40,7 @@ export function applyToMember(member: Member, event: MemberEvent): Member {
     case "log-restarted":
       return restarted(member, event.at, event.lost);
     case "progress":
-      return withProgress(member, event.reading, event.at);
+      return withProgress(member, ofWholeStage(event.reading, noteOf(member.run?.launchedFrom ?? "").resume), event.at);
     case "failure":
       return withFailure(member, event.reading);
     case "outputs":
@@ -53,6 +55,8 @@ export function applyToMember(member: Member, event: MemberEvent): Member {
       return { ...member, state: { kind: "refused", reason: event.reason }, since: event.at };
     case "acknowledged":
       return { ...member, acknowledged: true };
+    case "retry-held":
+      return { ...member, retryHeld: { run: event.run, why: event.why } };
   }
 }
 

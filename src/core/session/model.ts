@@ -64,12 +64,22 @@ export type StageState =
       readonly remedy: string;
       readonly failure?: FailureReading;
       readonly unfinished?: OutputReport;
+      /** Where the stage has `retries`: what comes of them now. */
+      readonly again?: Again;
     }
   | { readonly kind: "stopped"; readonly by: string }
   | { readonly kind: "lost"; readonly why: string }
   | { readonly kind: "ended-unknown" } // somebody else's job is no more; how it ended nobody wrote down
   | { readonly kind: "refused"; readonly reason: string } // the last launch started nothing
   | { readonly kind: "unknown"; readonly since: number; readonly why: string; readonly last: SeenState };
+
+/** Whether a failed run is started again by itself, and why not. `at`: our clock, ms since 1970. */
+export type Again =
+  | { readonly kind: "due"; readonly attempt: number; readonly of: number; readonly at: number }
+  | { readonly kind: "spent"; readonly of: number }
+  | { readonly kind: "missed"; readonly at: number } // nobody was connected when it was due
+  | { readonly kind: "stopped"; readonly by: string }
+  | { readonly kind: "held"; readonly why: string };
 
 export type SeenState = Exclude<StageState, { readonly kind: "unknown" }>;
 
@@ -109,6 +119,8 @@ export interface Member {
   /** What would mend the failure, tried out on the host; the best first. */
   readonly cures: readonly Cure[];
   readonly acknowledged: boolean;
+  /** Why a run is not started again by itself though its retries are not used up. */
+  readonly retryHeld?: { readonly run: string; readonly why: string };
   /** Run ids in the order they were seen, for marks in charts. */
   readonly marks: readonly Mark[];
 }

@@ -1,6 +1,6 @@
 import type { RunRecord } from "../ports";
 import type { ConnectFailure } from "../errors";
-import type { ConnectionState, Member, SeenState, Stage, StageState } from "./model";
+import type { Again, ConnectionState, Member, SeenState, Stage, StageState } from "./model";
 import { bytes, clockTime, count, duration, finishRange, firstSentence, list, progressParts, counter } from "./words";
 
 /** A quick end is told from the start ("failed 0.4 s after start"), a late one by the clock. */
@@ -85,7 +85,7 @@ function seenText(state: SeenState, facts: MemberFacts, now: number): string {
     case "finished-unchecked":
       return `${endedAt("finished", facts, now)} · result not checked`;
     case "failed":
-      return failedText(state.cause, facts, now);
+      return join(failedText(state.cause, facts, now), state.again && againText(state.again, now));
     case "stopped":
       return `${endedAt("stopped", facts, now)}${state.by === "" ? "" : ` by ${state.by}`}`;
     case "lost":
@@ -114,6 +114,24 @@ function failedText(cause: string, facts: MemberFacts, now: number): string {
       ? `failed ${duration(lasted)} after start`
       : endedAt("failed", facts, now);
   return `${when} · ${causeWithExit(firstSentence(cause), run)}`;
+}
+
+/** What comes of a failed run's retries: `starts again in 40 s (2 of 3)`. */
+function againText(again: Again, now: number): string {
+  switch (again.kind) {
+    case "due": {
+      const when = again.at > now ? `in ${duration(again.at - now)}` : "now";
+      return `starts again ${when} (${again.attempt} of ${again.of})`;
+    }
+    case "spent":
+      return `given up after ${again.of === 1 ? "one retry" : `${count(again.of)} retries`}`;
+    case "missed":
+      return `was to start again ${clockTime(again.at, now)}, when nobody was connected`;
+    case "stopped":
+      return `not started again, by ${again.by}`;
+    case "held":
+      return `not started again by itself: ${again.why}`;
+  }
 }
 
 /** The cause, and how the process ended if the cause does not say it: `hf is not on PATH (exit 127)`. */
