@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { StageState } from "../../src/core/session/model";
-import { connectionText, serviceText, stageText, stateText } from "../../src/core/session/stateWords";
+import { stageText } from "../../src/core/session/stageText";
+import { connectionText, serviceText, stateText } from "../../src/core/session/stateWords";
 import * as words from "../../src/core/session/words";
 import { failure, member, now, progress, run, stage } from "./sampleSession";
 
@@ -130,7 +131,7 @@ test("every state has its words", () => {
     [{ kind: "waiting", for: ["inference"] }, {}, "waits for inference"],
     [{ kind: "waiting", for: ["a", "b", "c"] }, {}, "waits for a, b and c"],
     [{ kind: "waiting", for: [] }, {}, "not started"],
-    [{ kind: "blocked", by: ["download"] }, {}, "blocked by download"],
+    [{ kind: "blocked", by: ["download"], why: "download: failed" }, {}, "blocked by download: failed"],
     [{ kind: "launching" }, {}, "starting…"],
     [{ kind: "watching" }, {}, "watched · no progress printed yet"],
     [{ kind: "watching" }, { log: { path: "/l", state: "missing", offset: 0, lost: 0 } }, "watched · no log yet"],
@@ -193,7 +194,7 @@ test("a stage of many members counts them", () => {
     member({ kind: "running" }),
   ];
   const many = stage("extract", members, { state: { kind: "failed", cause: "x", remedy: "" } });
-  assert.equal(stageText(many, now), "6/8 finished, 1 failed, 1 running");
+  assert.equal(stageText(many, now), "6/8 finished, 1 failed, 1 running · 0: x");
 });
 
 test("a service says what its metrics say", () => {

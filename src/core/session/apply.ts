@@ -1,11 +1,23 @@
-import type { RunRecord } from "../ports";
 import { ofMember, type SessionDefinition, type StageDefinition } from "./definition";
 import type { MemberRef, SessionEvent } from "./events";
 import { applyGpus } from "./applyGpus";
 import { isBad, judge, lastSeen } from "./judge";
 import { applyToMember, newMember, takeRecord } from "./member";
-import type { Alert, ConnectionState, Member, RemoteHost, ServiceView, Session, Stage, StageState } from "./model";
+import type {
+  Alert,
+  ConnectionState,
+  Member,
+  Pipeline,
+  RemoteHost,
+  ServiceView,
+  Session,
+  Stage,
+  StageState,
+} from "./model";
+import { inOrderOfNeeds } from "./needsOrder";
+import { membersOn } from "./membersOn";
 import { pipelineEta, slowest } from "./pipelineEta";
+import { withTransition } from "./transitions";
 
 /** A session nothing is known of yet but its definition. */
 export function newSession(id: string, definition: SessionDefinition, at: number): Session {
@@ -37,7 +49,7 @@ function change(session: Session, event: SessionEvent): Session {
     case "connecting":
       return withConnection(session, event.host, { kind: "connecting", since: event.at });
     case "connected":
-      return withHost(session, event.host, ({ awaySince, ...host }) => ({
+      return withHost(session, event.host, ({ awaySince, recordsAt, ...host }) => ({
         ...host,
         connection: { kind: "connected", since: event.at },
         identity: event.identity,
@@ -62,7 +74,9 @@ function change(session: Session, event: SessionEvent): Session {
     case "gpus":
       return withHost(session, event.host, (host) => applyGpus(host, event.report, event.at, session.definition));
     case "records":
-      return takeRecords(session, event.host, event.records, event.at);
+      return takeRecords(session, event);
+    case "pipeline":
+      return withPipeline(session, event.pipeline);
     case "tick":
       return session;
     default:
@@ -115,13 +129,29 @@ function withConnection(session: Session, name: string, connection: ConnectionSt
   return withHost(session, name, (host) => ({ ...host, connection }));
 }
 
-function takeRecords(session: Session, host: string, records: readonly RunRecord[], at: number): Session {
-  let next = withHost(session, host, (old) => ({ ...old, seenAt: at }));
+function withPipeline({ pipeline: old, ...session }: Session, pipeline: Pipeline | undefined): Session {
+  return pipeline ? { ...session, pipeline } : session;
+}
+
+function takeRecords(session: Session, event: Extract<SessionEvent, { readonly type: "records" }>): Session {
+  const { host, records, all, at } = event;
+  let next = withHost(session, host, (old) => ({ ...old, seenAt: at, ...(all && { recordsAt: at }) }));
   for (const record of records) {
     if (next.definition.stages.get(record.stage)?.host !== host) continue;
     const ref = { stage: record.stage, member: record.member };
     const offset = session.hosts.get(host)?.identity?.clockOffsetMs ?? 0;
     next = withMember(next, ref, (member) => takeRecord(member, record, offset, at));
+  }
+  return all ? withoutRecord(next, host, new Set(records.map(({ run }) => run))) : next;
+}
+
+/** Runs under way whose record is no longer among all those of the host: it was deleted while nobody looked. */
+function withoutRecord(session: Session, host: string, runs: ReadonlySet<string>): Session {
+  let next = session;
+  for (const { ref, member } of membersOn(session, host)) {
+    const { run } = member;
+    if (run?.liveness !== "running" || runs.has(run.run)) continue;
+    next = withMember(next, ref, (old) => ({ ...old, run: { ...run, liveness: "deleted" } }));
   }
   return next;
 }
@@ -191,7 +221,7 @@ function settleStage(stage: Stage, session: Session, states: ReadonlyMap<string,
     judged(member, session, { ...place, stage: ofMember(stage.definition, member.name) }),
   );
   const unchanged = members.every((member, i) => member === stage.members[i]);
-  const eta = slowest(members);
+  const eta = slowest(members, stage.eta);
   if (unchanged && eta === stage.eta && members.some((member) => member.state === stage.state)) return stage;
   const worst = gravestMember(members);
   return {
@@ -214,26 +244,14 @@ function judged(member: Member, session: Session, place: Place): Member {
     // Silence of a host that is away is no stall of its jobs: what was known is judged as of then.
     now: host?.awaySince ?? place.now,
   });
-  if (sameState(state, member.state)) return member;
+  if (sameState(state, member.state)) return withTransition(member, place.now);
   const began = lastSeen(state).kind !== lastSeen(member.state).kind ? place.now : member.since;
-  return { ...member, state, since: began };
+  return withTransition({ ...member, state, since: began }, place.now);
 }
 
 /** Whether two states say the same; `since` of an unknown or stalled one is fixed when it begins. */
 function sameState(a: StageState, b: StageState): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
-}
-
-/** Stages so that each comes after what it needs; the session file has no cycles (its reader refuses them). */
-function inOrderOfNeeds(definition: SessionDefinition): readonly string[] {
-  const order = new Set<string>();
-  const visit = (name: string, trail: ReadonlySet<string>): void => {
-    if (order.has(name) || trail.has(name)) return;
-    for (const need of definition.stages.get(name)?.needs ?? []) visit(need, new Set([...trail, name]));
-    order.add(name);
-  };
-  for (const name of definition.stages.keys()) visit(name, new Set());
-  return [...order];
 }
 
 const gravity: readonly StageState["kind"][] = [

@@ -1,5 +1,5 @@
 import type { GpuReport, GpuSample } from "../ports";
-import type { SessionDefinition } from "./definition";
+import { ofMember, type SessionDefinition } from "./definition";
 import type { Gpu, RemoteHost } from "./model";
 import { noSeries, withSamples } from "./series";
 
@@ -34,10 +34,25 @@ function samplesOf(sample: GpuSample): Record<string, number> {
   return samples;
 }
 
-/** Who says in the session file that this GPU is theirs; what really runs on it is another matter. */
-function claimants(host: string, index: number, definition: SessionDefinition): readonly string[] {
-  const all = [...definition.services.values(), ...definition.stages.values()];
-  return all
-    .filter((one) => one.host === host && (one.gpus === "all" || one.gpus?.includes(index)))
-    .map((one) => one.name);
+/**
+ * Who says in the session file that this GPU is theirs; what really runs on it is another matter. A stage whose members
+ * all do is named as a whole, else its members are: `extract 3`.
+ */
+function claimants(host: string, index: number, { services, stages }: SessionDefinition): readonly string[] {
+  const theirs = (one: { readonly gpus?: "all" | readonly number[] }): boolean =>
+    one.gpus === "all" || one.gpus?.includes(index) === true;
+  const served = [...services.values()].filter((service) => service.host === host && theirs(service));
+  const staged = [...stages.values()].flatMap((stage) => {
+    if (stage.host !== host) return [];
+    const members = stage.members.filter((member) => theirs(ofMember(stage, member)));
+    return members.length === stage.members.length
+      ? [stage.name]
+      : members.map((member) => memberLabel(stage.name, member));
+  });
+  return [...served.map(({ name }) => name), ...staged];
+}
+
+/** A member among several, as `usedBy` of a GPU names it. */
+export function memberLabel(stage: string, member: string): string {
+  return `${stage} ${member}`;
 }

@@ -59,7 +59,7 @@ function titleOf(session: Session, target: TreeNode): string {
     case "session":
       return name;
     case "stage":
-      return `${name} · ${target.stage}`;
+      return `${name} · ${target.stage}${target.member === undefined ? "" : ` ${target.member}`}`;
     case "service":
       return `${name} · ${target.service}`;
     case "host":

@@ -3,6 +3,8 @@ import type { GpuReport, HostIdentity, LogWriter, OutputReport, RunRecord } from
 import type { ConnectFailure } from "../errors";
 import type { Cure } from "./cure";
 import type { SessionDefinition } from "./definition";
+import type { Pipeline } from "./model";
+import type { OutputLook } from "./written";
 
 /** Names one member of a stage (or a service, whose member is `0`). */
 export interface MemberRef {
@@ -34,7 +36,14 @@ export type SessionEvent =
       readonly byUser: boolean;
       readonly message: string;
     }
-  | { readonly type: "records"; readonly at: number; readonly host: string; readonly records: readonly RunRecord[] }
+  /** `all`: these are all records that the host has of the session. */
+  | {
+      readonly type: "records";
+      readonly at: number;
+      readonly host: string;
+      readonly records: readonly RunRecord[];
+      readonly all?: true;
+    }
   | { readonly type: "gpus"; readonly at: number; readonly host: string; readonly report: GpuReport }
   /** Some text of the log was read: it is alive. `caughtUp`: what comes now is new. */
   | ({
@@ -50,10 +59,14 @@ export type SessionEvent =
   | ({ readonly type: "progress"; readonly at: number; readonly reading: ProgressReading } & MemberRef)
   | ({ readonly type: "failure"; readonly at: number; readonly reading: FailureReading } & MemberRef)
   | ({ readonly type: "outputs"; readonly at: number; readonly run: string; readonly report: OutputReport } & MemberRef)
+  /** A stage that runs was looked at for what it has written. Without `run` it is somebody else's job. */
+  | ({ readonly type: "written"; readonly run?: string } & OutputLook & MemberRef)
   | ({ readonly type: "writer"; readonly at: number; readonly writer: LogWriter } & MemberRef)
   | ({ readonly type: "cures"; readonly at: number; readonly cures: readonly Cure[] } & MemberRef)
   | ({ readonly type: "launching"; readonly at: number } & MemberRef)
   | ({ readonly type: "launch-refused"; readonly at: number; readonly reason: string } & MemberRef)
+  | ({ readonly type: "queued"; readonly at: number; readonly for?: string } & MemberRef)
+  | { readonly type: "pipeline"; readonly at: number; readonly pipeline: Pipeline | undefined }
   | ({ readonly type: "acknowledged"; readonly at: number } & MemberRef)
   /** A retry that was due must not be: it would write over something, or nobody approved it. */
   | ({ readonly type: "retry-held"; readonly at: number; readonly run: string; readonly why: string } & MemberRef)

@@ -1,4 +1,5 @@
 import type { GpuSample } from "../ports";
+import { memberLabel } from "./applyGpus";
 import { escapeMarkdown, plainLine } from "./markdown";
 import { isActive, lastSeen } from "./judge";
 import type { Gpu, RemoteHost, Session } from "./model";
@@ -94,8 +95,13 @@ function gpuRow(session: Session, host: RemoteHost, gpu: Gpu, asOf: string | und
 
 /** A stage that waits or has ended holds no GPU, whatever the session file gives it. */
 function runs(session: Session, user: string): boolean {
-  const state = session.services.get(user)?.member.state ?? session.stages.get(user)?.state;
-  return state !== undefined && isActive(lastSeen(state));
+  const service = session.services.get(user);
+  if (service) return isActive(lastSeen(service.member.state));
+  for (const [name, { members }] of session.stages) {
+    const meant = members.filter((member) => user === name || user === memberLabel(name, member.name));
+    if (meant.some(({ state }) => isActive(lastSeen(state)))) return true;
+  }
+  return false;
 }
 
 /** What the driver gave; a number it does not give is not said. */

@@ -5,11 +5,15 @@ import { exitMeaning } from "./exitWords";
 import type { ConnectionState, Member, SeenState, StageState } from "./model";
 import { withRetry } from "./retry";
 import { stalledSince } from "./stall";
+import { shortState } from "./stateWords";
 
 /** How long a log may be behind the record of the end before the exit status alone has to do as a cause. */
-const lastWordsMs = 1500;
+const lastWordsMs = 1000;
 /** The same for a log that was not read to its end yet. */
 const unreadLogMs = 6000;
+
+/** A success after less time than this may be of a command that did nothing, or left its work to somebody else. */
+const tooSoonMs = 10_000;
 
 /** What a member's state is judged from, besides the member itself. */
 export interface Circumstances {
@@ -77,12 +81,15 @@ function judgeSeen(member: Member, around: Circumstances): SeenState {
   if (before.kind === "launching" || (before.kind === "refused" && !live)) return before;
   if (member.run) return judgeRun(member.run, member, around);
   if (hasForeignLog(member)) return judgeForeignLog(member, around);
-  return judgeNeeds(around.needs);
+  return judgeNeeds(around.needs, member.queuedFor);
 }
 
 function judgeRun(run: RunRecord, member: Member, around: Circumstances): SeenState {
   if (run.end) return judgeEnd(run, run.end.exit, member, around);
   if (run.liveness === "rebooted") return { kind: "lost", why: "the host was restarted while it ran" };
+  if (run.liveness === "deleted") {
+    return { kind: "lost", why: "its record on the host was deleted: whether it still runs cannot be told" };
+  }
   if (run.liveness === "gone" || run.liveness === "ended") {
     return { kind: "lost", why: "its process is gone and left no exit code" };
   }
@@ -99,26 +106,35 @@ function judgeEnd(
   if (!success && run.stopRequestedBy !== undefined) return { kind: "stopped", by: run.stopRequestedBy };
   const failure = gravest(member.failures);
   if (!success) {
+    if (run.setupFailed !== undefined) return { kind: "failed", ...setupMeaning(run.setupFailed, failure) };
     if (failure) return failedBy(failure);
     // The record of the end may be here before the last words of the log, which know the cause.
     const patience = member.log?.state === "following" ? lastWordsMs : unreadLogMs;
     if (around.now - (member.endSeenAt ?? 0) < patience) return { kind: "running" };
-    return { kind: "failed", ...(run.setupFailed === undefined ? exitMeaning(exit) : setupMeaning(run.setupFailed)) };
+    return { kind: "failed", ...exitMeaning(exit) };
   }
   if (around.stage?.doneWhen) return judgeOutputs(member.outputs, failure);
   // A success line never cancels a failure, and neither does exit 0 of a script that went on after one.
-  return failure ? failedBy(failure) : { kind: "finished-unchecked" };
+  return failure ? failedBy(failure) : unchecked(run);
 }
 
-function setupMeaning(line: string): { readonly cause: string; readonly remedy: string } {
-  return {
-    cause: `the setup line \`${line}\` failed`,
-    remedy: "Mend `setup` of the host in the session file, then start it again.",
-  };
+function unchecked(run: RunRecord): SeenState {
+  const lasted = (run.end?.at ?? 0) - run.startedAt;
+  return lasted < tooSoonMs ? { kind: "finished-unchecked", tooSoon: true } : { kind: "finished-unchecked" };
+}
+
+/** The command never ran: what the log says is about `setup`. */
+function setupMeaning(line: string, failure: FailureReading | undefined): Omit<Failed, "kind"> {
+  const cause = `the setup line \`${line}\` failed`;
+  const remedy = "Mend `setup` of the host in the session file, then start it again.";
+  if (!failure) return { cause, remedy };
+  return { cause: `${cause}: ${failure.cause}`, remedy: `${failure.remedy} ${remedy}`, failure };
 }
 
 function judgeOutputs(outputs: OutputReport | undefined, failure: FailureReading | undefined): SeenState {
-  if (!outputs) return { kind: "finished-unchecked" };
+  // Nothing that needs it may start on what nobody has looked at yet.
+  if (!outputs) return { kind: "running", checking: true };
+  if (outputs.unchecked !== undefined) return failure ? failedBy(failure) : { kind: "finished-unchecked" };
   if (outputs.ok) return { kind: "finished" };
   if (failure) return { ...failedBy(failure), unfinished: outputs };
   return {
@@ -129,7 +145,9 @@ function judgeOutputs(outputs: OutputReport | undefined, failure: FailureReading
   };
 }
 
-function failedBy(failure: FailureReading): Extract<SeenState, { kind: "failed" }> {
+type Failed = Extract<SeenState, { kind: "failed" }>;
+
+function failedBy(failure: FailureReading): Failed {
   return { kind: "failed", cause: failure.cause, remedy: failure.remedy, failure };
 }
 
@@ -167,16 +185,28 @@ function stalled(member: Member, around: Circumstances): SeenState | undefined {
   return stall && { kind: "stalled", ...stall };
 }
 
-function judgeNeeds(needs: ReadonlyMap<string, StageState>): SeenState {
+/** @param queuedFor what else a launch waits for */
+function judgeNeeds(needs: ReadonlyMap<string, StageState>, queuedFor: string | undefined): SeenState {
   const open: string[] = [];
-  const broken: string[] = [];
+  const broken = new Map<string, string>();
   for (const [name, state] of needs) {
     const seen = lastSeen(state);
-    if (isBad(seen) || seen.kind === "blocked" || seen.kind === "stopped" || seen.kind === "ended-unknown") {
-      broken.push(name);
-    } else if (!isOver(seen)) open.push(name);
+    if (goesOnByPerson(seen)) broken.set(name, `${name}: ${shortState(seen)}`);
+    else if (!isOver(seen)) open.push(name);
   }
-  return broken.length > 0 ? { kind: "blocked", by: broken } : { kind: "waiting", for: open };
+  if (broken.size > 0) return { kind: "blocked", by: [...broken.keys()], why: [...broken.values()].join(", ") };
+  return { kind: "waiting", for: queuedFor === undefined ? open : [...open, queuedFor] };
+}
+
+/** Whether what needs it waits for a person (or a retry) to mend it. */
+function goesOnByPerson(state: SeenState): boolean {
+  return (
+    isBad(state) ||
+    state.kind === "blocked" ||
+    state.kind === "stopped" ||
+    state.kind === "refused" ||
+    state.kind === "ended-unknown"
+  );
 }
 
 function whyUnseen(connection: ConnectionState): string {

@@ -6,7 +6,16 @@ import type { SessionEvent } from "./events";
 import { noteOf } from "./launchNote";
 import type { LogState, Mark, Member } from "./model";
 import { ofWholeStage } from "./resumedProgress";
-import { noSeries, withSamples, type SeriesSet } from "./series";
+import { noSeries, withSamples, type MetricSeries } from "./series";
+import {
+  afterLine,
+  afterLook,
+  isOfOutputs,
+  samplesOfLook,
+  withWrittenProgress,
+  writtenSeries,
+  type OutputLook,
+} from "./written";
 
 type MemberEvent = Extract<SessionEvent, { readonly stage: string }>;
 
@@ -23,6 +32,7 @@ export function newMember(name: string, log: string | undefined, at: number): Me
     cures: [],
     series: noSeries,
     acknowledged: false,
+    transitions: [],
     marks: [],
     ...(log === undefined ? {} : { log: { path: log, state: "not-read" as const, offset: 0, lost: 0 } }),
   };
@@ -45,12 +55,16 @@ export function applyToMember(member: Member, event: MemberEvent): Member {
       return withFailure(member, event.reading);
     case "outputs":
       return member.run?.run === event.run ? { ...member, outputs: event.report } : member;
+    case "written":
+      return member.run?.run === event.run ? withLook(member, event) : member;
     case "writer":
       return { ...member, writer: event.writer };
     case "cures":
       return { ...member, cures: event.cures };
+    case "queued":
+      return queued(member, event.for);
     case "launching":
-      return { ...member, state: { kind: "launching" }, since: event.at };
+      return { ...queued(member, undefined), state: { kind: "launching" }, since: event.at };
     case "launch-refused":
       return { ...member, state: { kind: "refused", reason: event.reason }, since: event.at };
     case "acknowledged":
@@ -79,6 +93,7 @@ export function takeRecord(member: Member, record: RunRecord, clockOffsetMs: num
     run: record,
     ...(record.end ? { endSeenAt: at } : {}),
     marks: [...member.marks, started, ...(record.end ? [endMark(record, clockOffsetMs)] : [])],
+    transitions: member.transitions,
     // Series go on over restarts, so that a chart shows the whole night.
     series: member.series,
     log: { path: record.log.path, state: "not-read", offset: record.log.start.offset, lost: 0 },
@@ -96,6 +111,10 @@ function endMark(record: RunRecord, clockOffsetMs: number): Mark {
   return { at, kind: "failed", label: `failed: ${how}` };
 }
 
+function queued({ queuedFor, ...member }: Member, waitsFor: string | undefined): Member {
+  return waitsFor === undefined ? member : { ...member, queuedFor: waitsFor };
+}
+
 /** The last words of a run may be told twice: fetched at its end, and again when its log is followed. */
 function withFailure(member: Member, reading: FailureReading): Member {
   const known = member.failures.some((one) => one.offset === reading.offset && one.failure === reading.failure);
@@ -105,14 +124,17 @@ function withFailure(member: Member, reading: FailureReading): Member {
 
 /** What grows has a writer, whatever was found when it was quiet. */
 function withGrowth(member: Member, event: Extract<MemberEvent, { type: "log" }>): Member {
+  const old = logOf(member);
+  const grew = event.offset > old.offset;
+  const gap = grew && old.state === "following" ? event.modifiedAt - (old.grewAt ?? event.modifiedAt) : 0;
   const log: LogState = {
-    ...logOf(member),
+    ...old,
     state: event.caughtUp ? "following" : "catching-up",
     offset: event.offset,
     grewAt: event.modifiedAt,
+    longestGapMs: Math.max(old.longestGapMs ?? 0, gap),
   };
   const { writer, ...rest } = member;
-  const grew = event.offset > logOf(member).offset;
   return { ...rest, log, ...(writer && !(grew && writer.open === false) ? { writer } : {}) };
 }
 
@@ -133,10 +155,28 @@ function restarted(member: Member, at: number, lost: number): Member {
 function withProgress(member: Member, reading: ProgressReading, at: number): Member {
   const series = withSamples(member.series, at, samplesOf(reading));
   if (reading.role === "aux") return { ...member, series };
-  const next = { ...member, series, progress: newest(member.progress, reading), progressAt: at };
+  const known = member.progress;
+  if (known && isOfOutputs(known)) {
+    const progress = afterLine(known, reading);
+    // The finish is told by what tells the progress.
+    if (isOfOutputs(progress)) return { ...member, series, progress, progressAt: at };
+  }
+  const next = { ...member, series, progress: newest(known, reading), progressAt: at };
   if (reading.done === undefined || (member.eta && at - member.eta.at < 1000)) return next;
-  const eta = etaOf(series, next.progress.total, at);
-  return eta ? { ...next, eta } : withoutEta(next);
+  return withEta(next, etaOf(series.byName.get("done"), next.progress.total, { at, since: startOf(member) }));
+}
+
+function withLook(member: Member, look: OutputLook): Member {
+  const series = withSamples(member.series, look.at, samplesOfLook(look));
+  const written = afterLook(member.written, look);
+  const progress = withWrittenProgress(member.progress, written, series);
+  const next = { ...member, series, written, progress };
+  if (!isOfOutputs(progress)) return next;
+  return withEta(next, etaOf(writtenSeries(series, written), progress.total, { at: look.at, since: startOf(member) }));
+}
+
+function withEta(member: Member, eta: Eta | undefined): Member {
+  return eta ? { ...member, eta } : withoutEta(member);
 }
 
 /** Lines without a count (losses, server stats, the header's total) add to the state of the counter. */
@@ -169,11 +209,31 @@ function samplesOf(reading: ProgressReading): Record<string, number> {
   return samples;
 }
 
-function etaOf(series: SeriesSet, total: number | undefined, at: number): Eta | undefined {
-  const done = series.byName.get("done");
+/** When the member's run began, our clock; 0 where there is none. */
+function startOf({ run, marks }: Member): number {
+  return run ? (marks.findLast(({ kind }) => kind === "started")?.at ?? 0) : 0;
+}
+
+/** The first of ascending times that is not before a moment; rows are dated a little off where a log is read late. */
+function firstFrom(times: Float64Array, since: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? 0) < since - 1000) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function etaOf(
+  done: MetricSeries | undefined,
+  total: number | undefined,
+  { at, since }: { readonly at: number; readonly since: number },
+): Eta | undefined {
   if (!done || total === undefined) return undefined;
   const { times, values } = done;
-  const from = Math.max(0, times.length - 20_000);
+  // Another run may be of another speed: what older ones did is history.
+  const from = Math.max(firstFrom(times, since), times.length - 20_000);
   const rows: ProgressRow[] = [];
   for (let i = from; i < times.length; i++) rows.push({ t: (times[i] ?? 0) / 1000, done: values[i] ?? 0, total });
   const left = estimate(rows, at / 1000);

@@ -5,6 +5,7 @@ import type { Cure } from "./cure";
 import type { HostDefinition, ServiceDefinition, SessionDefinition, StageDefinition } from "./definition";
 import type { Eta } from "./eta";
 import type { SeriesSet } from "./series";
+import type { Written } from "./written";
 
 /** Whether the host can be seen right now. */
 export type ConnectionState =
@@ -25,7 +26,7 @@ export interface Gpu {
   readonly index: number;
   readonly name: string;
   readonly sample: GpuSample;
-  /** Members whose stage or service claims it in the session file, as `stage` names. */
+  /** Who claims it in the session file: services, stages, or members of them as `stage member`. */
   readonly usedBy: readonly string[];
   readonly series: SeriesSet;
 }
@@ -43,6 +44,8 @@ export interface RemoteHost {
   readonly seenAt?: number;
   /** When it was last lost or let go, our clock; absent while it is connected. */
   readonly awaySince?: number;
+  /** When all its run records were read on this connection; before that nobody knows what has run there. */
+  readonly recordsAt?: number;
 }
 
 /**
@@ -51,13 +54,16 @@ export interface RemoteHost {
  */
 export type StageState =
   | { readonly kind: "waiting"; readonly for: readonly string[] } // never started
-  | { readonly kind: "blocked"; readonly by: readonly string[] } // what it needs has failed
+  /** What it needs has failed. `why` says how each of them is: `download: failed`. */
+  | { readonly kind: "blocked"; readonly by: readonly string[]; readonly why: string }
   | { readonly kind: "watching" } // a log somebody else's job writes; alive as far as can be told
   | { readonly kind: "launching" }
-  | { readonly kind: "running" }
+  /** `checking`: its process has ended with 0, and what it wrote is being looked at. */
+  | { readonly kind: "running"; readonly checking?: true }
   | { readonly kind: "stalled"; readonly since: number; readonly why: string }
   | { readonly kind: "finished" }
-  | { readonly kind: "finished-unchecked" }
+  /** `tooSoon`: exit 0 so soon after the start that it may have done nothing, and nothing says that it did. */
+  | { readonly kind: "finished-unchecked"; readonly tooSoon?: true }
   | {
       readonly kind: "failed";
       readonly cause: string;
@@ -92,6 +98,8 @@ export interface LogState {
   readonly offset: number;
   /** When it last grew, our clock. */
   readonly grewAt?: number;
+  /** The longest time that it was quiet between two lines while it was followed, ms. */
+  readonly longestGapMs?: number;
   /** Bytes that existed once and could not be read, over all restarts. */
   readonly lost: number;
 }
@@ -112,8 +120,13 @@ export interface Member {
   readonly progressAt?: number;
   /** Of this run only; older ones are history. */
   readonly failures: readonly FailureReading[];
+  /** What was found of its outputs when it had ended. */
   readonly outputs?: OutputReport;
+  /** What it has written so far, where that is counted while it runs. */
+  readonly written?: Written;
   readonly writer?: LogWriter;
+  /** What besides its needs a pipeline's launch of it waits for: `GPU 3 (12.1 GB in use)`. */
+  readonly queuedFor?: string;
   readonly eta?: Eta;
   readonly series: SeriesSet;
   /** What would mend the failure, tried out on the host; the best first. */
@@ -121,8 +134,21 @@ export interface Member {
   readonly acknowledged: boolean;
   /** Why a run is not started again by itself though its retries are not used up. */
   readonly retryHeld?: { readonly run: string; readonly why: string };
+  /** How its state changed and what showed it, over all runs, oldest first. */
+  readonly transitions: readonly Transition[];
   /** Run ids in the order they were seen, for marks in charts. */
   readonly marks: readonly Mark[];
+}
+
+/** A change of a member's state, with what showed it. */
+export interface Transition {
+  /** When it was seen, our clock, ms since 1970. */
+  readonly at: number;
+  /** Absent for the first one. */
+  readonly from?: StageState["kind"];
+  readonly to: StageState["kind"];
+  /** What the state was judged from, in plain words; may quote a host. */
+  readonly evidence: string;
 }
 
 /** Something to mark on the time axis of the charts. */
@@ -154,6 +180,29 @@ export interface SessionEta {
   readonly untimed: readonly string[];
 }
 
+/** Stages that are launched one after the other. Names only, so that it can be kept with the workspace. */
+export interface PipelinePlan {
+  readonly stages: readonly string[];
+  /**
+   * Runs that are to be repeated since they ended without success before it began: member as `stage/member` → run. A
+   * member with any other run was started meanwhile, by whomever, and is not started again.
+   */
+  readonly again: Readonly<Record<string, string>>;
+  /** Members as `stage/member` of its stages that nobody asked for. */
+  readonly leftOut: readonly string[];
+  /** Members that it gave up: their GPUs were in use, and `when_busy` is `refuse`. */
+  readonly givenUp: readonly string[];
+  /** Stages that a person launched whatever they need. */
+  readonly regardless: readonly string[];
+}
+
+/** A pipeline of this window, and how it is doing. */
+export interface Pipeline {
+  readonly plan: PipelinePlan;
+  /** `stuck`: nothing of it can go on until somebody mends, restarts or starts something. */
+  readonly standing: "going" | "stuck" | "through";
+}
+
 /** All that is known of a session. Immutable: what did not change is the same object as before. */
 export interface Session {
   /** Stable for the window: the session file's URI, `watch:…` for a watched log, `demo:…`. */
@@ -163,6 +212,7 @@ export interface Session {
   readonly stages: ReadonlyMap<string, Stage>;
   readonly services: ReadonlyMap<string, ServiceView>;
   readonly eta: SessionEta;
+  readonly pipeline?: Pipeline;
   /** Unacknowledged failures. */
   readonly alerts: readonly Alert[];
 }

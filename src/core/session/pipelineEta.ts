@@ -3,13 +3,48 @@ import type { Eta } from "./eta";
 import { isActive, isOver, lastSeen } from "./judge";
 import type { Member, SessionEta, Stage } from "./model";
 
-/** The ETA of the member that will be last. */
-export function slowest(members: readonly Member[]): Eta | undefined {
+/**
+ * The ETA of the member that will be last. Members that wait for their turn come after those at work, as many at a time
+ * as now, and take as long as the others did: a stage of which one of eight runs is not nearly through.
+ * @param before the stage's last one: the same object is given again where nothing is new
+ */
+export function slowest(members: readonly Member[], before: Eta | undefined): Eta | undefined {
   let last: Eta | undefined;
-  for (const { eta, state } of members) {
-    if (eta && isActive(lastSeen(state)) && (!last || finishOf(eta) > finishOf(last))) last = eta;
-  }
-  return last;
+  const active = members.filter(({ state }) => isActive(lastSeen(state)));
+  for (const { eta } of active) if (eta && (!last || finishOf(eta) > finishOf(last))) last = eta;
+  const waiting = members.filter(({ state }) => isIdle(lastSeen(state).kind)).length;
+  if (!last || waiting === 0) return last;
+  const rounds = Math.ceil(waiting / active.length);
+  const { typical, shortest, longest } = lengthsOf(members);
+  const eta: Eta = {
+    ...last,
+    eta: last.eta + rounds * typical,
+    lo: last.lo + rounds * shortest,
+    hi: last.hi + rounds * longest,
+  };
+  return before && JSON.stringify(before) === JSON.stringify(eta) ? before : eta;
+}
+
+function isIdle(kind: Member["state"]["kind"]): boolean {
+  return kind === "waiting" || kind === "blocked";
+}
+
+/** How long members take, seconds: those that have ended well, else by what is expected of those at work. */
+function lengthsOf(members: readonly Member[]): Readonly<Record<"typical" | "shortest" | "longest", number>> {
+  const ended = members.flatMap(({ run, state }) => {
+    const { kind } = lastSeen(state);
+    return run?.end && (kind === "finished" || kind === "finished-unchecked")
+      ? [(run.end.at - run.startedAt) / 1000]
+      : [];
+  });
+  const expected = members.flatMap(({ eta, state, since }) =>
+    eta && isActive(lastSeen(state)) ? [Math.max(0, (eta.at - since) / 1000) + eta.eta] : [],
+  );
+  const known = ended.length > 0 ? ended : expected;
+  const typical = known.reduce((sum, length) => sum + length, 0) / Math.max(1, known.length);
+  const [few, many] = [Math.min(...known), Math.max(...known)];
+  // One or two say little of how much they differ.
+  return { typical, shortest: Math.min(few, typical * 0.8), longest: Math.max(many, typical * 1.25) };
 }
 
 /**

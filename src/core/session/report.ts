@@ -13,7 +13,7 @@ export function reportLines(sessions: Iterable<Session>, mode: string, now: numb
   const lines: ReportLine[] = [];
   for (const session of sessions) {
     const common = { mode, session: session.definition.name, at: now };
-    for (const stage of session.stages.values()) lines.push(stageLine(stage, common));
+    for (const stage of session.stages.values()) lines.push(stageLine(stage, common), ...memberLines(stage, common));
     for (const [name, { member }] of session.services) {
       const line = { type: "service", ...common, service: name, ...memberFacts(member) };
       lines.push({ key: `${session.id} service ${name}`, line });
@@ -32,8 +32,23 @@ export function reportLines(sessions: Iterable<Session>, mode: string, now: numb
 function stageLine(stage: Stage, common: Readonly<Record<string, unknown>>): ReportLine {
   const [member] = stage.members;
   const { name, kind } = stage.definition;
-  const line = { type: "stage", ...common, stage: name, kind, ...(member ? memberFacts(member) : {}) };
+  const facts = stage.members.length > 1 ? { state: stage.state.kind, eta: etaFacts(stage.eta) } : undefined;
+  const line = { type: "stage", ...common, stage: name, kind, ...(facts ?? (member ? memberFacts(member) : {})) };
   return { key: `${String(common["session"])} stage ${name}`, line };
+}
+
+/** A line for each of many members; an only one is told by its stage's. */
+function memberLines(stage: Stage, common: Readonly<Record<string, unknown>>): readonly ReportLine[] {
+  if (stage.members.length < 2) return [];
+  const { name, kind } = stage.definition;
+  return stage.members.map((member) => ({
+    key: `${String(common["session"])} stage ${name} member ${member.name}`,
+    line: { type: "member", ...common, stage: name, kind, member: member.name, ...memberFacts(member) },
+  }));
+}
+
+function etaFacts(eta: Stage["eta"]): { readonly eta: number; readonly lo: number; readonly hi: number } | null {
+  return eta ? { eta: eta.eta, lo: eta.lo, hi: eta.hi } : null;
 }
 
 function memberFacts(member: Member): Record<string, unknown> {
@@ -46,6 +61,6 @@ function memberFacts(member: Member): Record<string, unknown> {
     cures: cures.map((cure) => cure.title),
     ...(run ? { run: run.run, launchedAt: run.startedAt, command: run.command, exit: run.end?.exit } : {}),
     ...(progress ? { done: progress.done, total: progress.total, rate: progress.rate, metrics: progress.metrics } : {}),
-    eta: eta ? { eta: eta.eta, lo: eta.lo, hi: eta.hi } : null,
+    eta: etaFacts(eta),
   };
 }

@@ -1,6 +1,9 @@
 import type { ConnectionState, Member, RemoteHost, ServiceView, Session, Stage, StageState } from "./model";
+import { isActive, isBad, lastSeen } from "./judge";
 import { adviceMarkdown, escapeMarkdown, plainLine } from "./markdown";
+import { memberKey, toLaunch } from "./pipelinePlan";
 import { row, type Row } from "./rows";
+import { stageText } from "./stageText";
 import {
   causeWithExit,
   connectionText,
@@ -8,7 +11,6 @@ import {
   logText,
   needsPerson,
   serviceText,
-  stageText,
   stateLook,
   stateText,
 } from "./stateWords";
@@ -18,18 +20,21 @@ import { age, amount, clockTime, finishRange, finishTime, list } from "./words";
  * The Stages view: session → host → stage or service → members.
  *
  * contextValue, for menus (always words joined by dots, in this order):
- *   session.file | session.watch | session.demo
+ *   session.ORIGIN[.pipeline]                                        ORIGIN: file watch demo
  *   host.connected | host.connecting | host.needsLogin | host.disconnected
- *   stage.STATE.launchable[.alert] | stage.STATE.watched[.alert]     a stage with one member, or the whole of many
+ *   stage.STATE.launchable[.alert] | stage.STATE.watched[.alert]     a stage with one member
+ *   stage.STATE.launchable.many[.active][.broken][.alert]            the whole of many members (or watched)
  *   member.STATE.launchable[.alert] | member.STATE.watched[.alert]   one of many members
  *   service.STATE[.alert]
  * STATE: waiting blocked watching launching running stalled finished unchecked failed stopped lost ended refused
- * unknown. `launchable`: the session file gives a command; `alert`: a failure that nobody acknowledged.
+ * unknown. `launchable`: the session file gives a command; `alert`: a failure that nobody acknowledged; `active`,
+ * `broken`: some members are at work, some failed; `pipeline`: one goes on in this window.
  */
 
 /** The rows of a session in the Stages view. */
 export function stageRows(session: Session, now: number): readonly Row[] {
-  const hosts = [...session.hosts.values()].map((host) => hostRow(session, host, now));
+  const planned = plannedMembers(session);
+  const hosts = [...session.hosts.values()].map((host) => hostRow({ session, now, planned }, host));
   return [
     row({
       node: { kind: "session", session: session.id },
@@ -37,7 +42,7 @@ export function stageRows(session: Session, now: number): readonly Row[] {
       description: sessionText(session, now),
       icon: session.id.startsWith("watch:") ? "eye" : session.id.startsWith("demo:") ? "beaker" : "server-process",
       tooltip: sessionTooltip(session, now),
-      contextValue: `session.${sessionOrigin(session.id)}`,
+      contextValue: `session.${sessionOrigin(session.id)}${pipelineText(session) === undefined ? "" : ".pipeline"}`,
       children: hosts,
     }),
   ];
@@ -56,11 +61,27 @@ function sessionText(session: Session, now: number): string {
   const { eta, untimed } = session.eta;
   const finish = eta && finishTime(eta, now);
   const end = finish && (untimed.length === 0 ? `all done ${finish}` : `timed stages done ${finish}`);
-  return join(failed > 0 ? `${failed} failed` : undefined, allFinished ? "all finished" : end);
+  const text = allFinished ? "all finished" : end;
+  return join(failed > 0 ? `${failed} failed` : undefined, pipelineText(session), text);
 }
 
 function isFinished(state: StageState): boolean {
   return state.kind === "finished" || state.kind === "finished-unchecked";
+}
+
+/** What is to be said of the pipeline that goes on in this window; one that is through has nothing to add. */
+function pipelineText({ pipeline, stages }: Session): string | undefined {
+  if (!pipeline || pipeline.standing === "through") return undefined;
+  if (pipeline.standing === "stuck") return "pipeline cannot go on";
+  const known = pipeline.plan.stages.flatMap((name) => stages.get(name) ?? []);
+  return `pipeline: ${known.filter(({ state }) => isFinished(state)).length} of ${amount(known.length, "stage")} finished`;
+}
+
+/** Members that the pipeline will launch by itself, as `stage/member`. */
+function plannedMembers(session: Session): ReadonlySet<string> {
+  const { pipeline } = session;
+  if (!pipeline || pipeline.standing === "through") return new Set();
+  return new Set(toLaunch(session, pipeline.plan).map(({ ref }) => memberKey(ref)));
 }
 
 function sessionTooltip(session: Session, now: number): string {
@@ -73,7 +94,16 @@ function sessionTooltip(session: Session, now: number): string {
   );
 }
 
-function hostRow(session: Session, host: RemoteHost, now: number): Row {
+/** What every row of a session is made from. */
+interface Picture {
+  readonly session: Session;
+  readonly now: number;
+  /** Members that start by themselves. */
+  readonly planned: ReadonlySet<string>;
+}
+
+function hostRow(picture: Picture, host: RemoteHost): Row {
+  const { session, now } = picture;
   const { name } = host.definition;
   const { connection } = host;
   const stages = [...session.stages.values()].filter((stage) => stage.definition.host === name);
@@ -88,7 +118,7 @@ function hostRow(session: Session, host: RemoteHost, now: number): Row {
     contextValue: `host.${hostWord(connection)}`,
     ...(clickToConnect && { click: { command: "mlSession.connect", title: "Connect", more: [] } }),
     children: [
-      ...stages.map((stage) => stageRow(session, stage, now)),
+      ...stages.map((stage) => stageRow(picture, stage)),
       ...services.map((service) => serviceRow(session, service, now)),
     ],
   });
@@ -134,7 +164,8 @@ function hostTooltip(host: RemoteHost, now: number): string {
   );
 }
 
-function stageRow(session: Session, stage: Stage, now: number): Row {
+function stageRow(picture: Picture, stage: Stage): Row {
+  const { session, now } = picture;
   const { name, command } = stage.definition;
   const { icon, color, word } = stateLook(stage.state);
   const [first] = stage.members;
@@ -143,26 +174,43 @@ function stageRow(session: Session, stage: Stage, now: number): Row {
   return row({
     node: { kind: "stage", session: session.id, stage: name },
     label: plainLine(name),
-    description: plainLine(stageText(stage, now)),
+    description: plainLine(join(stageText(stage, now), planText(picture, stage))),
     icon,
     ...(color !== undefined && { color }),
     tooltip: first && !many ? memberTooltip(name, first, now) : stageTooltip(stage, now),
-    contextValue: withAlert(`stage.${word}.${able}`, session, name),
+    contextValue: withAlert(`stage.${word}.${able}${many ? membersWords(stage) : ""}`, session, name),
     ...(!many && openLog),
     collapsed: true,
-    children: many ? stage.members.map((member) => memberRow(session, stage, member, now)) : [],
+    children: many ? stage.members.map((member) => memberRow(picture, stage, member)) : [],
   });
 }
 
 const openLog = { click: { command: "mlSession.openLog", title: "Open Log", more: [] } };
 
-function memberRow(session: Session, stage: Stage, member: Member, now: number): Row {
+/** What the pipeline does about those of the members that it has yet to launch. */
+function planText({ planned }: Picture, { definition, members }: Stage): string | undefined {
+  const own = members.filter(({ name }) => planned.has(memberKey({ stage: definition.name, member: name })));
+  if (own.length === 0) return undefined;
+  const again = own.some(({ state }) => isBad(lastSeen(state)) || lastSeen(state).kind === "stopped");
+  return again ? "is started again by itself" : "starts by itself";
+}
+
+/** Words for menus: what there is to do with some of the members. */
+function membersWords({ members }: Stage): string {
+  const states = members.map(({ state }) => lastSeen(state));
+  return `.many${states.some(isActive) ? ".active" : ""}${states.some(isBad) ? ".broken" : ""}`;
+}
+
+function memberRow(picture: Picture, stage: Stage, member: Member): Row {
+  const { session, now } = picture;
   const { icon, color, word } = stateLook(member.state);
   const able = stage.definition.command === undefined ? "watched" : "launchable";
   return row({
     node: { kind: "stage", session: session.id, stage: stage.definition.name, member: member.name },
     label: plainLine(member.name),
-    description: plainLine(stateText(member.state, member, now)),
+    description: plainLine(
+      join(stateText(member.state, member, now), planText(picture, { ...stage, members: [member] })),
+    ),
     icon,
     ...(color !== undefined && { color }),
     tooltip: memberTooltip(`${stage.definition.name} ${member.name}`, member, now),
@@ -193,7 +241,14 @@ function withAlert(context: string, session: Session, stage: string, member?: st
 }
 
 function stageTooltip(stage: Stage, now: number): string {
-  return paragraphs(`**${escapeMarkdown(stage.definition.name)}**`, escapeMarkdown(stageText(stage, now)));
+  const broken = stage.members.filter(({ state }) => isBad(lastSeen(state)));
+  return paragraphs(
+    `**${escapeMarkdown(stage.definition.name)}** · ${escapeMarkdown(stageText(stage, now))}`,
+    ...broken
+      .slice(0, 8)
+      .map(({ name, state, ...facts }) => `**${name}** ${escapeMarkdown(stateText(state, facts, now))}`),
+    broken.length > 8 ? `and ${broken.length - 8} more` : undefined,
+  );
 }
 
 function memberTooltip(title: string, member: Member, now: number): string {
@@ -204,10 +259,17 @@ function memberTooltip(title: string, member: Member, now: number): string {
     state.kind === "failed" ? `**Cause:** ${escapeMarkdown(causeWithExit(state.cause, run))}` : undefined,
     state.kind === "failed" ? `**What helps:** ${adviceMarkdown(state.remedy)}` : undefined,
     state.kind === "unknown" ? escapeMarkdown(state.why) : undefined,
+    historyText(member, now),
     run && `**Command:** ${escapeMarkdown(run.command)}`,
     run && `**Started** ${clockTime(run.startedAt, now)} from ${escapeMarkdown(run.launchedFrom)}`,
     log && `**Log:** ${escapeMarkdown(join(log.path, quiet))}`,
   );
+}
+
+/** How it came to its state: the last changes, and what showed them. */
+function historyText({ transitions }: Member, now: number): string | undefined {
+  const lines = transitions.slice(-3).map(({ at, to, evidence }) => `${clockTime(at, now)} ${to}: ${evidence}`);
+  return lines.length === 0 ? undefined : `**Seen:** ${lines.map((line) => escapeMarkdown(line, 300)).join("  \n")}`;
 }
 
 /** Markdown paragraphs of the parts that are there. */

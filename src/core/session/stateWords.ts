@@ -1,6 +1,6 @@
 import type { RunRecord } from "../ports";
 import type { ConnectFailure } from "../errors";
-import type { Again, ConnectionState, Member, SeenState, Stage, StageState } from "./model";
+import type { Again, ConnectionState, Member, SeenState, StageState } from "./model";
 import { bytes, clockTime, count, duration, finishRange, firstSentence, list, progressParts, counter } from "./words";
 
 /** A quick end is told from the start ("failed 0.4 s after start"), a late one by the clock. */
@@ -49,7 +49,8 @@ const looks: Readonly<Record<StageState["kind"], StateLook>> = {
 
 /** Icon, colour and word of a state. */
 export function stateLook(state: StageState): StateLook {
-  return looks[state.kind];
+  const doubtful = state.kind === "finished-unchecked" && state.tooSoon === true;
+  return doubtful ? { ...looks.stalled, word: "unchecked" } : looks[state.kind];
 }
 
 /** What of a member its words are made of. */
@@ -71,7 +72,7 @@ function seenText(state: SeenState, facts: MemberFacts, now: number): string {
     case "waiting":
       return state.for.length === 0 ? "not started" : `waits for ${list(state.for)}`;
     case "blocked":
-      return `blocked by ${list(state.by)}`;
+      return `blocked by ${state.why}`;
     case "launching":
       return "starting…";
     case "watching":
@@ -83,7 +84,7 @@ function seenText(state: SeenState, facts: MemberFacts, now: number): string {
     case "finished":
       return `${endedAt("finished", facts, now)}${took(facts.run)}`;
     case "finished-unchecked":
-      return `${endedAt("finished", facts, now)} · result not checked`;
+      return state.tooSoon ? tooSoonText(facts, now) : `${endedAt("finished", facts, now)} · result not checked`;
     case "failed":
       return join(failedText(state.cause, facts, now), state.again && againText(state.again, now));
     case "stopped":
@@ -104,6 +105,13 @@ function activeText(otherwise: string, facts: MemberFacts, now: number): string 
     return join(otherwise, facts.log?.state === "missing" ? "no log yet" : "no progress printed yet");
   }
   return join(...progressParts(facts.progress), facts.eta && finishRange(facts.eta, now)) || otherwise;
+}
+
+/** Exit 0 at once is what `docker run -d` or a script that found nothing to do say. */
+function tooSoonText({ run, since }: MemberFacts, now: number): string {
+  const lasted = run?.end && run.end.at - run.startedAt;
+  const when = lasted === undefined ? clockTime(since, now) : `${duration(Math.max(0, lasted))} after start`;
+  return `ended ${when} · exit 0, result not checked`;
 }
 
 function failedText(cause: string, facts: MemberFacts, now: number): string {
@@ -161,26 +169,6 @@ export function shortState(state: SeenState): string {
 
 function isActive(state: StageState): boolean {
   return state.kind === "running" || state.kind === "watching" || state.kind === "stalled";
-}
-
-/** A stage in one line: its only member's, or how many members are in which state. */
-export function stageText(stage: Stage, now: number): string {
-  const [first] = stage.members;
-  if (stage.members.length < 2 || stage.state.kind === "waiting" || stage.state.kind === "blocked") {
-    return stateText(stage.state, first ?? { since: stage.since, failures: [] }, now);
-  }
-  const words = new Map<string, number>();
-  for (const { state } of stage.members) {
-    const word = state.kind === "unknown" ? "unknown" : shortState(state);
-    words.set(word, (words.get(word) ?? 0) + 1);
-  }
-  const finished = words.get("finished") ?? 0;
-  words.delete("finished");
-  const others = [...words].map(([word, members]) => `${count(members)} ${word}`);
-  return join(
-    [`${count(finished)}/${count(stage.members.length)} finished`, ...others].join(", "),
-    stage.eta && finishRange(stage.eta, now),
-  );
 }
 
 /** A service in one line, with what its metrics say: `serving · 118 running, 0 waiting · KV 14 %`. */

@@ -1,6 +1,7 @@
 import { escapeMarkdown, plainLine } from "./markdown";
 import type { Member, Session, Stage } from "./model";
 import { paragraphs } from "./stageRows";
+import { membersDone, stagePercent } from "./stageText";
 import { connectionText, join, shortState, stateLook } from "./stateWords";
 import { amount, clockTime, counter, finishRange, finishTime, list, percentDone } from "./words";
 
@@ -24,10 +25,7 @@ interface Line {
 export function summarise(sessions: readonly Session[], now: number): Summary | undefined {
   if (sessions.length === 0) return undefined;
   const alerts = sessions.flatMap((session) => session.alerts);
-  const line = withAlarm(
-    alerts.map((alert) => alert.stage),
-    pictureLine(sessions, now),
-  );
+  const line = withAlarm([...new Set(alerts.map((alert) => alert.stage))], pictureLine(sessions, now));
   return {
     text: `$(${line.icon}) ${plainLine(line.text).replaceAll("$(", "$ (")}`,
     tooltip: sessions.map((session) => sessionTable(session, now)).join("\n\n---\n\n"),
@@ -66,15 +64,9 @@ function pictureLine(sessions: readonly Session[], now: number): Line {
 
 function runningText(stage: Stage, more: number, now: number): string {
   const { name } = stage.definition;
-  const percent = stagePercent(stage);
+  const percent = stagePercent(stage, ({ progress }) => progress && percentDone(progress));
   const head = percent === undefined ? name : `${name} ${percent} %`;
   return join(head, stage.eta && finishTime(stage.eta, now), more > 0 ? `${more} more` : undefined);
-}
-
-/** The slowest member's, as the stage's finish is. */
-function stagePercent(stage: Stage): number | undefined {
-  const known = stage.members.flatMap(({ progress }) => (progress && percentDone(progress)) ?? []);
-  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 function restLine(sessions: readonly Session[], stages: readonly Stage[], now: number): Line {
@@ -95,8 +87,12 @@ function awayText(connection: Parameters<typeof connectionText>[0], now: number)
 
 function sessionTable(session: Session, now: number): string {
   const rows = [
-    ...[...session.stages.values()].map((stage) => tableRow(stage.definition.name, stage, stage.members[0], now)),
-    ...[...session.services.values()].map(({ definition, member }) => tableRow(definition.name, member, member, now)),
+    ...[...session.stages.values()].map((stage) =>
+      tableRow({ name: stage.definition.name, part: stage, progress: stageProgress(stage) }, now),
+    ),
+    ...[...session.services.values()].map(({ definition, member }) =>
+      tableRow({ name: definition.name, part: member, progress: memberProgress(member) }, now),
+    ),
   ];
   const table = ["| Stage | State | Progress | Finish |", "| :-- | :-- | :-- | :-- |", ...rows].join("\n");
   const { eta, untimed } = session.eta;
@@ -109,14 +105,29 @@ function sessionTable(session: Session, now: number): string {
   );
 }
 
-function tableRow(name: string, part: Pick<Stage, "state" | "eta">, member: Member | undefined, now: number): string {
+interface TableRow {
+  readonly name: string;
+  readonly part: Pick<Stage, "state" | "eta">;
+  readonly progress: string;
+}
+
+/** The only member's counter, or how many of many are through. */
+function stageProgress(stage: Stage): string {
+  const [first] = stage.members;
+  return stage.members.length > 1 ? membersDone(stage) : first ? memberProgress(first) : "";
+}
+
+function memberProgress({ progress }: Member): string {
+  return (progress && counter(progress)) ?? "";
+}
+
+function tableRow({ name, part, progress }: TableRow, now: number): string {
   const state =
     part.state.kind === "unknown" && part.state.since === 0
       ? "not seen yet"
       : part.state.kind === "unknown"
         ? `unknown since ${clockTime(part.state.since, now)}`
         : shortState(part.state);
-  const progress = (member?.progress && counter(member.progress)) ?? "";
   const finish = (part.eta && part.state.kind === "running" ? finishRange(part.eta, now) : undefined) ?? "";
   const icon = stateLook(part.state).icon.replace("~spin", "");
   // VS Code puts the columns of a table close together.
