@@ -15,6 +15,7 @@ import type {
 import { ConnectError, ExpectedError, isConnectError, messageOf } from "../core/errors";
 import type { HostDefinition } from "../core/session/definition";
 import probeScript from "../host/probe.sh";
+import owners from "../host/owners.sh";
 import recordList from "../host/recordList.sh";
 import recordsOnce from "../host/recordsOnce.sh";
 import watchScript from "../host/watch.sh";
@@ -172,7 +173,7 @@ async function stopRun(
   request: StopRequest,
 ): Promise<StopOutcome> {
   if (!isName(target.run)) return { kind: "refused", reason: `"${target.run}" cannot be the name of a run.` };
-  const answer = await session.control.ask([stopScript], {
+  const answer = await session.control.ask([owners, stopScript], {
     ...session.variables,
     session: sessionFolder(target.name),
     run: target.run,
@@ -180,13 +181,15 @@ async function stopRun(
     grace: Math.max(0, Math.floor(request.graceSeconds)),
     by: request.requestedBy,
   });
-  const survivors = answer.flatMap((line) =>
-    line.startsWith("@ survivor ") ? [line.slice("@ survivor ".length)] : [],
-  );
+  const told = (word: string): readonly string[] =>
+    answer.flatMap((line) => (line.startsWith(`@ ${word} `) ? [line.slice(`@ ${word} `.length)] : []));
+  const survivors = told("survivor");
+  const others = told("other");
   if (survivors.length > 0) return { kind: "not-stopped", survivors };
   const [, word = "", text = ""] = /^@ (\S+) ?(.*)$/.exec(answer[0] ?? "") ?? [];
   if (word === "refused") return { kind: "refused", reason: text };
   if (word === "not-running") return { kind: "not-running" };
-  if (word === "stopped") return { kind: "stopped", forced: text === "1" };
+  if (word === "stopped")
+    return { kind: "stopped", forced: text === "1", ...(others.length === 0 ? {} : { others }) };
   return { kind: "not-stopped", survivors: ["The host did not say what is left."] };
 }
