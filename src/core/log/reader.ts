@@ -75,7 +75,8 @@ export class LogReader {
   /** Ends the unfinished line and all that waits for more, as when the job has ended. */
   flush(): readonly Reading[] {
     this.#scanner.flush();
-    this.#add(this.settle());
+    this.#add(this.#failures.end());
+    this.#listen();
     return this.#taken();
   }
 

@@ -33,4 +33,41 @@ export const compileRules: readonly FailureRule[] = [
     remedy:
       "Install a C compiler and the Python headers (gcc, python3.X-dev) and a CUDA toolkit that fits torch, or use the prebuilt wheel.",
   }),
+  rule({
+    failure: "compile-error",
+    permanent: true,
+    scope: "both",
+    weight: 3,
+    needles: [
+      "Error building extension",
+      "CUDAMismatchException",
+      "Ninja build failed",
+      "ptxas exited",
+      "OutOfResources: out of resource",
+      "torch._dynamo.exc.",
+      "torch._inductor.exc.",
+      "LLVM ERROR: ",
+      "Failed building wheel for",
+      "Failed to build ",
+      "CMake Error at ",
+      "nvcc error ",
+      "ld returned ",
+    ],
+    pattern:
+      /^(?:[\w.]*(?:Error|Exception): .{0,120}(?:Error building extension|Ninja build failed|ptxas exited)|[\w.]*CUDAMismatchException\b|[\w.]*OutOfResources: out of resource|torch\._(?:dynamo|inductor)\.exc\.\w+|LLVM ERROR: .{1,120}|ERROR: Failed building wheel for \S{1,80}|[×x]? ?Failed to build [`'\w].{0,120}|CMake Error at \S{1,200}|nvcc error {1,4}: .{1,120}|collect2: error: ld returned \d)/,
+    cause:
+      "The compiler failed (nvcc, gcc, ninja, CMake or Triton); its reason stands in the lines above or below this one.",
+    remedy:
+      "Install a C++ compiler and a CUDA toolkit of the version that torch was built with, or use the prebuilt wheel; give the build fewer jobs (MAX_JOBS=4) if memory was short.",
+  }),
+  // make stops at a file that it should have compiled
+  rule({
+    failure: "compile-error",
+    permanent: true,
+    weight: 0,
+    needles: ["make: *** [", "]: *** ["],
+    pattern: /^g?make(?:\[\d+\])?: \*{3} \[.{0,200}\.(?:o|so|a|cu|cpp|c)\b[^\]]{0,100}\] Error \d+/,
+    cause: "A file could not be compiled; the compiler's reason stands above.",
+    remedy: "Mend the first error that the compiler names, and build again.",
+  }),
 ];

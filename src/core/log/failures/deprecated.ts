@@ -1,10 +1,11 @@
-import { rule, type FailureRule } from "./rule";
+import { group, rule, type FailureRule } from "./rule";
 
 const replacement = { program: "huggingface-cli", replacement: "hf" } as const;
 
 /** Tools that were renamed, and left a stub behind. */
 export const deprecatedRules: readonly FailureRule[] = [
-  // huggingface_hub 1.x: the stub does nothing and exits 1; its level word is "Warning"
+  // huggingface_hub 1.x: the stub does nothing and exits 1; its level word is "Warning". In 0.34 to 0.36 the old name is
+  // deprecated, but does its work: no failure.
   rule({
     failure: "deprecated-command",
     permanent: true,
@@ -17,16 +18,29 @@ export const deprecatedRules: readonly FailureRule[] = [
       "Replace `huggingface-cli` by `hf` in the command (`hf download REPO …`, `hf auth login`) and start it again.",
     subject: () => replacement,
   }),
-  // huggingface_hub 0.34 to 0.36: deprecated, but it still does its work
+  // other stubs: llama.cpp's old names print two lines and exit 1
   rule({
     failure: "deprecated-command",
-    severity: "warning",
     permanent: true,
-    needles: ["huggingface-cli"],
-    pattern: /^(?:⚠️? {0,2})?(?:Warning: )?[`'"]?huggingface-cli(?: [\w-]+)?[`'"]? is deprecated(?! and no longer)/u,
-    cause:
-      "`huggingface-cli` is deprecated. This version still does the work, the next ones (huggingface_hub 1.0 and later) do nothing and exit 1.",
-    remedy: "Use `hf` in its place: `hf download REPO …`, `hf auth login`.",
-    subject: () => replacement,
+    needles: ["WARNING: The binary '"],
+    pattern: /^WARNING: The binary '(?<program>[\w.-]{1,60})' is deprecated\.?\s*$/,
+    cause: (captured) =>
+      `The program ${group(captured, "program")} of llama.cpp is only a stub that prints this notice and exits with code 1: nothing was done.`,
+    remedy: "Call the program that the next line names (`llama-cli`, `llama-server`, `llama-quantize` …) in its place.",
+    subject: (captured) => ({ program: group(captured, "program") }),
+  }),
+  rule({
+    failure: "deprecated-command",
+    permanent: true,
+    needles: ["is no longer supported", "has been removed", "no longer supports '"],
+    pattern:
+      /^(?:(?:ERROR|Error|error): |RuntimeError: )?(?:[`'"](?<program>[\w ./-]{2,80})[`'"] (?:is no longer supported|(?:is deprecated and )?has been removed)\b.{0,60}[Uu]se [`'"](?<instead>[^`'"]{1,80})|PyPI no longer supports 'pip (?<pip>search)')/,
+    cause: (captured) =>
+      `The command ${captured["program"] ?? "pip search"} does not exist any more in this version: it only prints a notice.`,
+    remedy: (captured) =>
+      captured["instead"] === undefined
+        ? "Use what the message names in its place."
+        : `Use \`${captured["instead"]}\` in its place.`,
+    subject: (captured) => ({ program: captured["program"] ?? "pip search" }),
   }),
 ];

@@ -10,8 +10,8 @@ export const environmentRules: readonly FailureRule[] = [
       "CondaError: Run ",
       "EnvironmentLocationNotFound",
       "is running as a subprocess and can't modify",
+      "critical libmamba ",
       "Could not find conda environment",
-      "libmamba Cannot activate",
       "sudoers file",
       "you must have a tty",
       "a terminal is required",
@@ -23,7 +23,7 @@ export const environmentRules: readonly FailureRule[] = [
       "activate: No such",
     ],
     pattern:
-      /^(?:(?:[^\s:]{1,200}: )(?:line )?(?:\d+: )?(?:source: |\.: )?(?:\S{0,200}\/)?activate: No such file or directory|CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'|CondaError: Run 'conda init' before 'conda activate'|EnvironmentNameNotFound: .{1,120}|EnvironmentLocationNotFound: .{1,120}|(?:Could not find conda environment: |critical libmamba Cannot activate).{1,200}|\S{1,40} is not in the sudoers file\..{0,80}|sudo: (?:a terminal is required|no tty present|a password is required|sorry, you must have a tty).{0,160}|Lmod has detected the following error:.{0,200}|(?:ModuleCmd_Load\.c\(\d+\):)?ERROR:? ?(?:\d+:)?Unable to locate a modulefile.{0,120}|'?(?:micromamba|mamba)'? is running as a subprocess and can't modify the parent shell.{0,80})/,
+      /^(?:(?:[^\s:]{1,200}: )(?:line )?(?:\d+: )?(?:source: |\.: )?(?:\S{0,200}\/)?activate: No such file or directory|CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'|CondaError: Run 'conda init' before 'conda activate'|EnvironmentNameNotFound: .{1,120}|EnvironmentLocationNotFound: .{1,120}|(?:Could not find conda environment: |critical libmamba (?:Cannot activate|Shell not initialized)).{0,200}|\S{1,40} is not in the sudoers file\..{0,80}|sudo: (?:a terminal is required|no tty present|a password is required|sorry, you must have a tty).{0,160}|Lmod has detected the following error:.{0,200}|(?:ModuleCmd_Load\.c\(\d+\):)?ERROR:? ?(?:\d+:)?Unable to locate a modulefile.{0,120}|'?(?:micromamba|mamba)'? is running as a subprocess and can't modify the parent shell.{0,80})/,
     cause: (captured) =>
       group(captured, "x") +
       "Setting up the job's environment failed (conda, module, or sudo in a shell without terminal), so what follows ran without it.",
@@ -43,12 +43,13 @@ export const environmentRules: readonly FailureRule[] = [
       "runc: ",
       "runc create",
       "CDI devices",
-      "FATAL: ",
+      "FATAL:  ",
+      "slurmstepd: error: pyxis: ",
     ],
     pattern:
-      /^(?:docker: )?(?:Error response from daemon: (?<what>(?!pull access denied|unauthorized|toomanyrequests|denied:).{1,200})|docker: .{0,60}(?:[Cc]annot connect to the Docker daemon|permission denied while trying to connect).{0,100}|Error: .{0,60}(?:OCI runtime|crun: |runc: |runc create|CDI devices).{0,200}|nvidia-container-cli: .{1,160}|[Cc]annot connect to the Docker daemon.{0,100}|FATAL: {1,4}(?:.{0,60}container|Unable to handle \w{1,20}:\/\/|could not open image|while performing build|Unable to (?:pull|build)).{1,160})/,
+      /^(?:docker: )?(?:Error response from daemon: (?<what>(?!pull access denied|unauthorized|toomanyrequests|denied:).{1,200})|docker: .{0,60}(?:[Cc]annot connect to the Docker daemon|permission denied while trying to connect).{0,100}|Error: .{0,60}(?:OCI runtime|crun: |runc: |runc create|CDI devices).{0,200}|nvidia-container-cli: .{1,160}|[Cc]annot connect to the Docker daemon.{0,100}|FATAL: {2,8}\S.{1,200}|slurmstepd(?:-[\w.-]{1,60})?: error: pyxis: (?!\s).{1,160})/,
     unless:
-      /river\/library version mismatch|address already in use|port is already allocated|No such container|Conflict\. The container name|[Nn]o space left/,
+      /river\/library version mismatch|address already in use|port is already allocated|No such container|[Nn]o space left|unauthorized: |daemon: (?:Get|Head|Post|Put) "https?:/,
     cause: (captured) =>
       `The container could not be started${captured["what"] === undefined ? "" : `: ${captured["what"]}`}.`,
     remedy:
@@ -101,5 +102,92 @@ export const environmentRules: readonly FailureRule[] = [
     cause: "The package manager found no set of versions that fit each other (or none for this Python).",
     remedy:
       "Loosen or change the versions that the message names, or use another Python version or a fresh environment.",
+  }),
+  rule({
+    failure: "env-setup",
+    permanent: true,
+    needles: [
+      "cannot open ",
+      "an't open ",
+      "unbound variable",
+      "parameter not set",
+      "externally-managed-environment",
+      "No virtual environment found",
+      "Could not get lock /var/lib/",
+      "Unable to locate package",
+      "ensurepip is not",
+      "pyenv: version",
+      "EnvironmentNotWritableError",
+      "is not allowed to execute",
+      "no such file or directory: ",
+      "no new privileges",
+      "No `pyproject.toml` found",
+      "CommandNotFoundError: ",
+      "sourcing file ",
+    ],
+    pattern:
+      /^(?:[^\s:]{1,200}: \d+: \.: (?:cannot|[Cc]an't) open (?:\S{0,200}\/)?activate\b.{0,40}|(?:[^\s:]{1,200}: )(?:line \d+: |\d+: )?\w{1,60}: (?:unbound variable|parameter not set)|[^\s:]{1,200}:(?:source:|\.:)?\d+: no such file or directory: \S{0,200}\/activate|source: Error encountered while sourcing file .{0,200}activate.{0,20}|error: externally-managed-environment|error: No virtual environment found|error: No `pyproject\.toml` found|E: (?:Could not get lock \/var\/lib\/|Unable to locate package ).{1,120}|The virtual environment was not created successfully because ensurepip is not|pyenv: version .{1,60} is not installed|EnvironmentNotWritableError: .{0,120}|Sorry, user \S{1,60} is not allowed to execute .{1,120}|sudo: .{0,10}The "no new privileges" flag is set.{0,100}|CommandNotFoundError: No command 'conda (?:de)?activate')\.?\s*/,
+    cause: "Setting up the job's environment failed, so what follows ran without it (or not at all).",
+    remedy:
+      "Mend the line of the set-up that is named: source the environment by its full path, define the variable, use a virtual environment (`python -m venv`, `uv venv`) instead of the system's Python, or wait for the other installer.",
+  }),
+  rule({
+    failure: "container-error",
+    permanent: true,
+    needles: [
+      "ErrImagePull",
+      "ImagePullBackOff",
+      "CreateContainer",
+      "RunContainerError",
+      "Back-off restarting failed container",
+      "Error: short-name ",
+      "Error: initializing source",
+    ],
+    pattern:
+      /^(?:Warning {1,8}\w{1,20} .{0,80})?(?:Error: )?(?:(?:ErrImagePull|ImagePullBackOff|CreateContainer(?:Config)?Error|RunContainerError)\b|Back-off restarting failed container|short-name .{1,200}did not resolve|initializing source .{1,200})/,
+    cause: "The container could not be started, or its image could not be fetched.",
+    remedy: "Look at the name of the image, at the login for its registry, and at the container's own log.",
+  }),
+  rule({
+    failure: "service-failed",
+    permanent: true,
+    needles: [
+      ".service: Failed with result",
+      ".service: start operation timed out",
+      ".service: Failed to ",
+      "Failed to connect to bus",
+      "entered FATAL state",
+    ],
+    pattern:
+      /^(?:(?<unit>[\w@.-]{1,100}\.service): (?:Failed with result '(?!oom-kill|success)[\w-]{1,30}'|start operation timed out|Failed to (?:load environment files|determine user credentials|set up .{1,60}))|Failed to connect to bus: .{1,80}|gave up: (?<name>\S{1,80}) entered FATAL state)/,
+    cause: (captured) => `The service ${captured["unit"] ?? captured["name"] ?? ""} cannot run.`.replace("  ", " "),
+    remedy:
+      "Read `journalctl -u UNIT`. `Failed to connect to bus`: without a login there is no user manager (`loginctl enable-linger`, or set XDG_RUNTIME_DIR).",
+    subject: (captured) => ({ unit: captured["unit"] ?? group(captured, "name") }),
+  }),
+  rule({
+    failure: "dependency-conflict",
+    permanent: true,
+    scope: "both",
+    weight: 2,
+    needles: [
+      "requires a different Python",
+      "PackagesNotFoundError",
+      "ResolvePackageNotFound",
+      "VersionConflict",
+      "version solving failed",
+      "held broken packages",
+      "have unmet dependencies",
+      "is required for a normal functioning of this module",
+      "because it doesn't have a source distribution",
+    ],
+    pattern:
+      /^(?:ERROR: Package '?\S{1,80}'? requires a different Python|PackagesNotFoundError: .{0,100}|ResolvePackageNotFound:.{0,100}|(?:[\w.]*\.)?(?:Contextual)?VersionConflict: .{1,200}|.{0,300}version solving failed|E: Unable to correct problems, you have held broken packages|The following packages have unmet dependencies|ImportError: (?<wanted>\S{1,80}) is required for a normal functioning of this module.{0,100}|error: Distribution .{1,200} can't be installed because it doesn't have a source distribution)/,
+    cause: (captured) =>
+      captured["wanted"] === undefined
+        ? "The package manager found no set of versions that fit each other (or none for this Python)."
+        : `The installed packages do not fit each other: ${captured["wanted"]} is needed.`,
+    remedy:
+      "Install the versions that the message names in one command, or use another Python version or a fresh environment.",
   }),
 ];

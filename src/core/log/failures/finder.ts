@@ -2,7 +2,8 @@ import type { LogRule } from "../../session/definition";
 import type { PeeledLine } from "../prefixes";
 import type { FailureReading, LogVerdict, ProgressReading } from "../reading";
 import { exceptionRules } from "./rules";
-import { matchRule, type Captured, type FailureRule } from "./rule";
+import { HeldFindings, type Finding } from "./held";
+import { matchRule, type FailureRule } from "./rule";
 import { placed } from "./place";
 import { TracebackTracker, type ExceptionChain, type LinePlace, type RaisedException } from "./tracebacks";
 import { TrendWatcher } from "./trends";
@@ -26,18 +27,17 @@ const withoutEcho = new Set([
   "permission",
 ]);
 
+/** Mistakes of the program itself: they are no echo of what failed elsewhere. */
+const ownMistakes =
+  /^(?:KeyError|IndexError|TypeError|NameError|UnboundLocalError|ZeroDivisionError|RecursionError|NotImplementedError|UnicodeDecodeError|UnicodeEncodeError)\b/;
+/** A line of a chat, or a field of a record: what it says was written by a person or a model. */
+const spoken =
+  /^(?:<\|)?(?:user|assistant|human|system|gpt|tool|prompt|response|completion|question|answer|instruction)(?:\|>)?\s{0,2}:/i;
 /** What could be found in a line: the rules of which it holds a needle. */
 export interface AskedRules {
   readonly rules: readonly FailureRule[];
   /** It may be an exception without a traceback that a rule for exceptions knows. */
   readonly bareException: boolean;
-}
-
-interface Finding {
-  readonly rule: FailureRule;
-  readonly captured: Captured;
-  readonly place: LinePlace;
-  readonly startLine: number;
 }
 
 /**
@@ -47,6 +47,7 @@ interface Finding {
 export class FailureFinder {
   readonly #tracebacks = new TracebackTracker();
   readonly #trends = new TrendWatcher();
+  readonly #held = new HeldFindings();
   readonly #seen = new Set<string>();
   readonly #own: UserRules | undefined;
   #failed = false;
@@ -68,7 +69,7 @@ export class FailureFinder {
 
   /** Whether lines mean something that would mean nothing by themselves: all must be looked at. */
   get wantsLines(): boolean {
-    return this.#own !== undefined || this.#tracebacks.wantsLines;
+    return this.#own !== undefined || this.#tracebacks.wantsLines || this.#held.wantsLines;
   }
 
   /** Whether requests that were served well mean something. */
@@ -85,6 +86,7 @@ export class FailureFinder {
   look(peeled: PeeledLine, place: LinePlace, asked: AskedRules): readonly FailureReading[] {
     const { consumed, finished } = this.#tracebacks.feed(peeled, place);
     const readings = finished.flatMap((chain) => this.#chain(chain));
+    if (this.#held.some) readings.push(...this.#decided(this.#held.decide(peeled.body)));
     if (!consumed) readings.push(...this.#line(peeled, place, asked));
     return readings;
   }
@@ -93,6 +95,8 @@ export class FailureFinder {
   progress(reading: ProgressReading, where: () => LinePlace, body: string): readonly FailureReading[] {
     const finished = this.#tracebacks.progressed(reading.source);
     const readings = finished.length === 0 ? [] : finished.flatMap((chain) => this.#chain(chain));
+    // A quick way gives no body: that there was a line is what counts.
+    if (this.#held.some) readings.push(...this.#decided(this.#held.decide(body === "" ? "progress" : body)));
     const own = this.#own?.look(body);
     if (own === "harmless") return readings;
     if (own !== undefined) {
@@ -106,7 +110,17 @@ export class FailureFinder {
 
   /** Returns what was only waiting for lines that may never come. */
   settle(): readonly FailureReading[] {
-    return this.#tracebacks.settle().flatMap((chain) => this.#chain(chain));
+    const readings = this.#tracebacks.settle().flatMap((chain) => this.#chain(chain));
+    return [...readings, ...this.#held.settle().flatMap((finding) => this.#certain(finding))];
+  }
+
+  /** The log has ended: nothing will be taken back any more. */
+  end(): readonly FailureReading[] {
+    return [...this.settle(), ...this.#decided(this.#held.end())];
+  }
+
+  #decided(finding: Finding | undefined): readonly FailureReading[] {
+    return finding === undefined ? [] : this.#certain(finding);
   }
 
   #report(finding: FailureReading): readonly FailureReading[] {
@@ -129,6 +143,7 @@ export class FailureFinder {
     const own = this.#own?.look(body);
     if (own === "harmless") return [];
     if (own !== undefined) return this.#found({ ...own, place, startLine: place.line });
+    if (spoken.test(body)) return [];
     const said = explainLine(body, peeled.level, asked.rules);
     if (said !== undefined) {
       const waiting = this.#tracebacks.waiting(peeled.source);
@@ -159,7 +174,9 @@ export class FailureFinder {
     if (chain.thread !== undefined && (best === undefined || best.rule.weight < 2))
       return this.#report(threadDied(chain, chain.thread, last.place));
     if (best !== undefined) return this.#found(best);
-    const echo = this.#isEcho(last.place.line) || (this.#failed && consequences.test(last.message));
+    if (chain.logging) return [];
+    const echo = this.#isEcho(last.place.line) && !ownMistakes.test(last.message);
+    if (this.#failed && consequences.test(last.message)) return [];
     return echo ? [] : this.#report(unknownException(chain, last.message, last.place));
   }
 
@@ -173,6 +190,12 @@ export class FailureFinder {
   }
 
   #found(finding: Finding): readonly FailureReading[] {
+    if (finding.rule.held === undefined) return this.#certain(finding);
+    this.#held.hold(finding);
+    return [];
+  }
+
+  #certain(finding: Finding): readonly FailureReading[] {
     const { rule, captured, place, startLine } = finding;
     if (rule.weight === 0 && this.#isEcho(place.line)) return [];
     return this.#report({

@@ -67,9 +67,12 @@ export const gpuRules: readonly FailureRule[] = [
     failure: "cuda-oom",
     scope: "both",
     weight: 3,
-    needles: ["RESOURCE_EXHAUSTED: ", "OOM when allocating", "cudaMallocAsync(", "CUBLAS_STATUS_ALLOC_FAILED"],
+    needles: [
+      ...["RESOURCE_EXHAUSTED: ", "OOM when allocating", "cudaMallocAsync(", "CUBLAS_STATUS_ALLOC_FAILED"],
+      ...["CUDA_ERROR_OUT_OF_MEMORY", "Out of memory allocating", "out_of_memory: CUDA", "enough GPU RAM to fit"],
+    ],
     pattern:
-      /^[\w.]*Error: (?:.{0,80})(?:RESOURCE_EXHAUSTED: Out of memory|OOM when allocating tensor|CUBLAS_STATUS_ALLOC_FAILED)|^(?:\[TensorRT-LLM\]\[ERROR\] |.{0,60}\[TensorRT-LLM\]\[ERROR\] ).{0,200}CUDA runtime error in .{0,200}: out of memory/,
+      /^[\w.]*Error: (?:.{0,80})(?:RESOURCE_EXHAUSTED: Out of memory|OOM when allocating tensor|CUBLAS_STATUS_ALLOC_FAILED|CUDA_ERROR_OUT_OF_MEMORY|Out of memory allocating [\d,]+ bytes|std::bad_alloc: out_of_memory: CUDA|Some modules are dispatched on the CPU or the disk)|^(?:\[TensorRT-LLM\]\[ERROR\] |.{0,60}\[TensorRT-LLM\]\[ERROR\] ).{0,200}CUDA runtime error in .{0,200}: out of memory/,
     cause: "The GPU ran out of memory.",
     remedy:
       "Use a smaller batch or shorter sequences; look with nvidia-smi whether another process holds memory (JAX takes 75 % at its start: XLA_PYTHON_CLIENT_MEM_FRACTION).",
@@ -85,9 +88,10 @@ export const gpuRules: readonly FailureRule[] = [
       "Driver/library version mismatch",
       "system has unsupported display driver / cuda driver combination",
       "Error 803",
+      "NVRM: API mismatch",
     ],
     pattern:
-      /^(?:[\w.]*(?:Error|NVMLError_LibRmVersionMismatch): |.{0,120}(?:UserWarning|RuntimeError): .{0,200}|.{0,60}[Ff]ailed to initialize NVML: |.{0,60}nvml error: )?.{0,200}?(?:NVML\/RM version mismatch|[Dd]river\/library version mismatch|Error 803|unsupported display driver)/,
+      /^(?:[\w.]*(?:Error|NVMLError_LibRmVersionMismatch): |.{0,120}(?:UserWarning|RuntimeError): .{0,200}|.{0,60}[Ff]ailed to initialize NVML: |.{0,600}nvml error: )?.{0,200}?(?:NVML\/RM version mismatch|[Dd]river\/library version mismatch|Error 803|unsupported display driver|^NVRM: API mismatch: )/,
     cause:
       "The NVIDIA driver's libraries were changed while the old kernel module is still loaded (or a container brings others). Jobs that already run go on.",
     remedy:
@@ -108,9 +112,15 @@ export const gpuRules: readonly FailureRule[] = [
       "Failed to infer device type",
       "invalid device ordinal",
       "CUDA driver initialization failed",
+      "torch.cuda.is_available() is False",
+      "No supported gpu backend found",
+      "No GPU found. A GPU is needed",
+      "required GPUs exceeds the total",
+      "Failed to initialize NVML",
+      "Unable to determine the device handle",
     ],
     pattern:
-      /^(?:(?:[\w.]*(?:Error|Exception)): .{0,200}?)?(?:No devices were found\s*$|No CUDA GPUs are available|(?:CUDA error: )?no CUDA-capable device is detected|Found no NVIDIA driver|NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver|Torch not compiled with CUDA enabled|(?:CUDA error: )?invalid device ordinal|Failed to infer device type|Unexpected error from cudaGetDeviceCount\(\)|CUDA unknown error|CUDA driver initialization failed)/,
+      /^(?:(?:[\w.]*(?:Error|Exception)): .{0,200}?)?(?:No devices were found\s*$|No CUDA GPUs are available|(?:CUDA error: )?no CUDA-capable device is detected|Found no NVIDIA driver|NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver|Torch not compiled with CUDA enabled|(?:CUDA error: )?invalid device ordinal|Failed to infer device type|Unexpected error from cudaGetDeviceCount\(\)|CUDA unknown error|CUDA driver initialization failed|Attempting to deserialize object on a CUDA device but torch\.cuda\.is_available\(\) is False|No supported gpu backend found|No GPU found\. A GPU is needed|The number of required GPUs exceeds the total|Failed to initialize NVML: (?:Unknown Error|Driver Not Loaded|GPU access blocked|Not Found))/,
     cause: "No usable GPU is visible to the job.",
     remedy:
       "Look at `nvidia-smi` and CUDA_VISIBLE_DEVICES on the host; in a container start it with --gpus all; with Slurm ask for GPUs (--gres=gpu:N); the installed PyTorch must be a CUDA build.",
@@ -122,7 +132,7 @@ export const gpuRules: readonly FailureRule[] = [
     weight: 3,
     needles: ["fallen off the bus", "Unable to determine the device handle for GPU", "GPU is lost", "NVRM: Xid ("],
     pattern:
-      /(?:^NVRM: (?:Xid \([^)]{1,60}\): 79,|.{0,120}fallen off the bus)|^Unable to determine the device handle for GPU ?(?<gpu>[\w:.]{0,40})|^.{0,200}\bGPU is lost\b)/,
+      /(?:^NVRM: (?:Xid \([^)]{1,60}\): 79,|.{0,120}fallen off the bus)|^(?:nvidia-smi: )?Unable to determine the device handle for GPU ?(?<gpu>[\w:.]{0,40})|^.{0,200}\bGPU is lost\b)/,
     cause: "A GPU no longer answers on the PCIe bus (Xid 79); every job on it is lost.",
     remedy:
       "Nothing in the job helps: use another GPU or host; the administrator must reset the GPU or power-cycle the machine.",
@@ -186,12 +196,30 @@ export const gpuRules: readonly FailureRule[] = [
     scope: "both",
     needles: ["CUDA error: ", "CUDA driver error: ", "cudaError", "CUBLAS_STATUS_", "CUDNN_STATUS_", "HIP error: "],
     pattern:
-      /^(?:[\w.]*(?:Error|Exception)(?:\(\w{1,60}\))?: .{0,200}?)?(?:(?:CUDA|HIP)(?: driver)? error: (?<what>[\w ().-]{3,100})|.{0,80}(?<library>(?:CUBLAS|CUDNN)_STATUS_(?!SUCCESS)\w{3,60}))/,
+      /^(?:[\w.]*(?:Error|Exception)(?:\(\w{1,60}\))?: .{0,200}?|what\(\): {1,2})?(?:(?:CUDA|HIP)(?: driver)? error: (?<what>[\w ().-]{3,100})|.{0,80}(?<library>(?:CUBLAS|CUDNN)_STATUS_(?!SUCCESS)\w{3,60}))/,
     unless: /NCCL error|^Compile with/,
     cause: (captured) => `CUDA refused a call: ${captured["what"] ?? group(captured, "library")}.`,
     remedy:
       "Run once with CUDA_LAUNCH_BLOCKING=1 to see the true place; check `dmesg` for Xid messages and that driver, CUDA and the packages fit each other.",
     subject: (captured) => ({ error: (captured["what"] ?? group(captured, "library")).trim() }),
+  }),
+  // JAX, TensorFlow, TensorRT, Triton, forked processes
+  rule({
+    failure: "cuda-error",
+    scope: "both",
+    needles: [
+      ...["CUDA_ERROR_", "CUDA runtime error in ", ": Cuda Runtime (", "Triton Error [CUDA]"],
+      ...["Cannot re-initialize CUDA in forked", "CUDA call failed lazily", "cudaErrorInsufficientDriver"],
+    ],
+    pattern:
+      /^(?:[\w.]*(?:Error|Exception): .{0,200}?(?<name>CUDA_ERROR_(?!OUT_OF_MEMORY|NO_DEVICE)\w{3,60})|(?:Failed setting context|could not synchronize on CUDA context|.{0,80}failed to (?:launch|synchronize|enqueue).{0,80}): (?<said>CUDA_ERROR_\w{3,60})|(?:\[TensorRT-LLM\]\[ERROR\] )?.{0,200}CUDA runtime error in .{0,200}?: (?<what>(?!out of memory)[\w ]{3,80})|.{0,120}Error Code \d+: Cuda Runtime \((?<reason>[^)]{1,80})\)|[\w.]*RuntimeError: (?:Triton Error \[CUDA\]: (?<kernel>.{1,80})|Cannot re-initialize CUDA in forked subprocess)|[\w.]*DeferredCudaCallError: )/,
+    cause: (captured) =>
+      `CUDA refused a call: ${captured["name"] ?? captured["said"] ?? captured["what"] ?? captured["reason"] ?? captured["kernel"] ?? "it was not set up as it should be in this process"}.`,
+    remedy:
+      "Run once with CUDA_LAUNCH_BLOCKING=1 to see the true place; check `dmesg` for Xid messages and that driver, CUDA and the packages fit each other. In forked processes use the start method `spawn`.",
+    subject: (captured) => ({
+      error: captured["name"] ?? captured["said"] ?? captured["what"] ?? captured["reason"] ?? "set-up",
+    }),
   }),
   rule({
     failure: "cuda-error",
@@ -222,9 +250,17 @@ export const gpuRules: readonly FailureRule[] = [
       "Falling back to cpu",
       "ggml_cuda_init: failed",
       "UserWarning: CUDA initialization",
+      "failed call to cuInit: ",
+      "Cannot dlopen some GPU libraries",
+      "used: False",
+      "CUDAExecutionProvider",
+      "libonnxruntime_providers_cuda",
+      "no compatible GPUs were discovered",
+      "Can't initialize NVML",
+      ...["ing to CPU", "back to CPU", "back to cpu", " on CPU", " on the CPU", "using CPU", "Using CPU", "using cpu"],
     ],
     pattern:
-      /^(?:(?:WARNING|warning|Warning|INFO)?:? {0,8})(?:Skipping registering GPU devices|An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed|ggml_cuda_init: failed to initialize CUDA|.{0,200}UserWarning: CUDA initialization: |no usable GPU found|Could not find any nv files on this host|The NVIDIA Driver was not detected|.{0,200}UserWarning: (?:CUDA is not available|.{0,100}CUDA is not available)|(?:CUDA|GPU) (?:is )?not (?:available|found)[,;.]? ?(?:[Ff]alling back to|[Uu]sing|[Rr]unning on) (?:the )?CPU)/,
+      /^(?:(?:WARNING|warning|Warning|INFO)?:? {0,8})(?:Skipping registering GPU devices|An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed|ggml_cuda_init: failed to initialize CUDA|.{0,200}UserWarning: CUDA initialization: |no usable GPU found|Could not find any nv files on this host|The NVIDIA Driver was not detected|.{0,200}UserWarning: (?:CUDA is not available|.{0,100}CUDA is not available)|(?:CUDA|GPU) (?:is )?not (?:available|found)[,;.]? ?(?:[Ff]alling back to|[Uu]sing|[Rr]unning on) (?:the )?CPU|failed call to cuInit: |Cannot dlopen some GPU libraries|GPU available: True \(\w+\), used: False|.{0,300}UserWarning: (?:Specified provider 'CUDAExecutionProvider' is not in available|Can't initialize NVML|User provided device_type of 'cuda', but CUDA is not available)|(?:\[.{1,160}\] )?(?:.{0,200}Failed to load library libonnxruntime_providers_cuda|Failed to create CUDAExecutionProvider)|.{0,200}no compatible GPUs were discovered|(?:[Nn]o |[Nn]either )(?:\w+ )?(?:GPU|CUDA|cuda)[^.;]{0,60}(?:found|available|detected|visible|present)\b.{0,30}\b(?:CPU|cpu)\b|(?:\w{1,20} )?(?:CUDA|GPUs?|cuda) (?:is |are |was |were )?(?:not |un)(?:available|found|detected|usable|supported)[^.]{0,30}\b(?:[Ff]all|[Dd]efault|[Ss]witch|[Uu]s|[Rr]unn)ing\b.{0,12}\b(?:CPU|cpu)\b)/,
     cause: "No GPU is used: the program goes on on the CPU, many times slower.",
     remedy:
       "Check `nvidia-smi` where it runs; install the GPU build of the program; in a container pass the GPUs (--gpus all, --nv) with the NVIDIA container toolkit.",

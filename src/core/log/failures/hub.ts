@@ -48,10 +48,12 @@ export const hubRules: readonly FailureRule[] = [
       "DatasetNotFoundError",
       "RevisionNotFoundError",
       "HFValidationError",
+      "modelscope.hub.errors.NotExistError",
     ],
     pattern:
-      /RepositoryNotFoundError|HFValidationError: Repo id must|(?<repo>[\w./-]{1,120}) is not a local folder and is not a valid model identifier|DatasetNotFoundError: |RevisionNotFoundError/,
-    unless: /Invalid (?:username or password|credentials)|GatedRepo|Cannot access gated/,
+      /RepositoryNotFoundError|modelscope\.hub\.errors\.NotExistError|HFValidationError: Repo id must|(?<repo>[\w./-]{1,120}) is not a local folder and is not a valid model identifier|DatasetNotFoundError: |RevisionNotFoundError/,
+    // a name that does not exist is answered with 401 and "Invalid username or password", too
+    unless: /Invalid (?:user token|credentials)|GatedRepo|Cannot access gated/,
     cause:
       "No repository (or revision) with this name exists on the hub, or it is private and the job is not logged in.",
     remedy: repoRemedy,
@@ -67,7 +69,7 @@ export const hubRules: readonly FailureRule[] = [
       "fatal: repository",
     ],
     pattern:
-      /^fatal: repository '\S{1,300}' not found|^Error: (?:Repository not found|Repository Not Found|Model not found|Revision not found|Dataset not found)/,
+      /^(?:fatal: repository '\S{1,300}' not found|ERROR: Repository not found|fatal: remote error: .{0,80}[Rr]epository not found)|^Error: (?:Repository not found|Repository Not Found|Model not found|Revision not found|Dataset not found)/,
     cause:
       "No repository (or revision) with this name exists on the hub, or it is private and the job is not logged in.",
     remedy: repoRemedy,
@@ -82,9 +84,16 @@ export const hubRules: readonly FailureRule[] = [
       "does not appear to have a file named",
       "File not found in repository",
       "Entry not found",
+      "Error: File not found",
+      "Error no file named",
+      "DataFilesNotFoundError",
+      "EmptyDatasetError",
+      "NoSuchKey",
+      "NoSuchBucket",
+      "An error occurred (404)",
     ],
     pattern:
-      /^(?:(?:[\w.]*\.)?(?:Remote)?EntryNotFoundError(?!.{0,20}Local)|Error: (?:File|Entry) [Nn]ot [Ff]ound|[\w.]*(?:OSError|EnvironmentError): .{1,200} does not appear to have a file named (?<file>\S{1,100}))/,
+      /^(?:(?:[\w.]*\.)?(?:Remote)?EntryNotFoundError(?!.{0,20}Local)|Error: (?:File|Entry) [Nn]ot [Ff]ound|[\w.]*(?:OSError|EnvironmentError): .{1,200} does not appear to have a file named (?<file>\S{1,100})|[\w.]*OSError: Error no file named |[\w.]*(?:DataFilesNotFound|EmptyDataset)Error\b|[\w.]*ClientError: An error occurred \((?:404|NoSuchKey|NoSuchBucket)\))/,
     unless: /LocalEntryNotFoundError|Local entry not found/,
     cause: "The repository has no file of this name (or the folder is not a complete model).",
     remedy: "Look at the list of files of the repository or folder, and check name, revision and pattern.",
@@ -99,14 +108,16 @@ export const hubRules: readonly FailureRule[] = [
       "Error code: 429",
       "ate limit",
       "over its data quota",
-      "response... 429",
       "ERROR 429: ",
       "returned error: 429",
       "toomanyrequests",
       "SlowDown",
+      "exceeded its LFS budget",
+      "exceeded a secondary rate",
+      "Too many users have viewed or downloaded",
     ],
     pattern:
-      /^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|RateLimitError|Error)(?:\(\w{1,60}\))?: |Error: )(?:.{0,300}?)(?:429 (?:Client Error|Too Many Requests)|'429 Too Many Requests'|Error code: 429|[Rr]ate limit)|^(?:docker: )?(?:Error response from daemon: )?toomanyrequests: |^(?:fatal error: )?An error occurred \(SlowDown\)|^curl: \(22\) .{0,100}returned error: 429|^(?:Error downloading object: |batch response: ).{0,600}over its data quota|^.{0,60}(?:HTTP request sent, awaiting response\.\.\. 429|ERROR 429: )/,
+      /^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|RateLimitError|Error)(?:\(\w{1,60}\))?: |Error: )(?:.{0,300}?)(?:429 (?:Client Error|Too Many Requests)|'429 Too Many Requests'|Error code: 429|[Rr]ate limit)|^(?:docker: )?(?:Error response from daemon: )?toomanyrequests: |^(?:fatal error: )?An error occurred \(SlowDown\)|^curl: \(22\) .{0,100}returned error: 429|^(?:Error downloading object: |batch response: ).{0,600}over its data quota|^.{0,60}ERROR 429: |^(?:batch response: |remote: )?.{0,60}exceeded (?:its LFS budget|a secondary rate limit)|^Too many users have viewed or downloaded this file/,
     cause: (captured) =>
       group(captured, "x") +
       "The server refuses more requests for now: too many were sent (HTTP 429), or a data quota is used up.",
@@ -118,6 +129,9 @@ export const hubRules: readonly FailureRule[] = [
     permanent: true,
     scope: "both",
     needles: [
+      "Invalid token passed",
+      "An error occurred (",
+      "401 Anonymous caller",
       ...["401", "403"].flatMap((code) => [
         `${code} Client Error`,
         `${code} Unauthorized`,
@@ -140,8 +154,8 @@ export const hubRules: readonly FailureRule[] = [
       "could not read Username",
     ],
     pattern:
-      /^(?:[\w.]*(?:LocalTokenNotFoundError|NoCredentialsError): |Error: Not logged in|[\w.]*AuthenticationError: API key verification failed)|^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|AuthenticationError|PermissionDeniedError|CommError|UsageError|LocalTokenNotFoundError|BadRequestError)(?:\(\w{1,60}\))?: |Error: |wandb: ERROR |curl: \(22\) |fatal: )(?:.{0,300}?)(?:\b40[13] (?:Client Error|Unauthorized|Forbidden)|'40[13] |Error code: 40[13]|returned error: 40[13]|Invalid (?:credentials|user token|username or password)|[Aa]uthentication (?:failed|required)|[Pp]ermission denied|not logged in|No API key|api_key not configured|could not read Username)/,
-    unless: /GatedRepo|gated repo|requires approval|rate limit/,
+      /^(?:ValueError: Invalid token passed|ServiceException: 401 Anonymous caller|[\w.]*ClientError: An error occurred \((?:40[13]|AccessDenied|Forbidden|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken)\)|[\w.]*(?:LocalTokenNotFoundError|NoCredentialsError): |Error: Not logged in|[\w.]*AuthenticationError: API key verification failed)|^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|AuthenticationError|PermissionDeniedError|CommError|UsageError|LocalTokenNotFoundError|BadRequestError)(?:\(\w{1,60}\))?: |Error: |wandb: ERROR |curl: \(22\) |fatal: (?!could not create|unable to create|cannot ))(?:[\s\S]{0,300}?)(?:\b40[13] (?:Client Error|Unauthorized|Forbidden)|'40[13] |Error code: 40[13]|returned error: 40[13]|Invalid (?:credentials|user token|username or password)|[Aa]uthentication (?:failed|required)|[Pp]ermission denied|not logged in|No API key|api_key not configured|could not read Username)/,
+    unless: /GatedRepo|gated repo(?!sitories)|requires approval|rate limit/,
     cause: "The server refused the credentials: the token is missing, wrong, expired, or has no right to this.",
     remedy: authRemedy,
   }),
@@ -165,7 +179,7 @@ export const hubRules: readonly FailureRule[] = [
       "unauthorized: ",
     ],
     pattern:
-      /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?(?:ERROR 40[13]: |Username\/Password Authentication Failed)|^[\w.@-]{1,100}: Permission denied \((?:publickey|password|gssapi)[\w,-]{0,100}\)|^(?:Error: )?Invalid user token|^Host key verification failed|^(?:\[ERROR\] )?.{0,100}errorCode=24 |^(?:docker: )?Error response from daemon: (?:pull access denied|unauthorized: |denied: )|^(?:fatal error: )?Unable to locate credentials|^(?:fatal error: |(?:down|up)load failed: .{1,300} )?An error occurred \((?:403|AccessDenied|Forbidden|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken)\)/,
+      /^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?(?:ERROR 40[13]: |Username\/Password Authentication Failed)|^[\w.@-]{1,100}: Permission denied \((?:publickey|password|gssapi)[\w,-]{0,100}\)|^(?:Error: )?Invalid user token|^Host key verification failed|^(?:\[ERROR\] )?.{0,100}errorCode=24 |^(?:docker: )?Error response from daemon: (?:pull access denied|(?:(?:Get|Head) "[^"]{1,300}": )?(?:unauthorized: |denied: ))|^(?:fatal error: )?Unable to locate credentials|^(?:fatal error: |(?:down|up)load failed: .{1,300} )?An error occurred \((?:403|AccessDenied|Forbidden|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken)\)/,
     cause: "The server refuses access: credentials are missing or wrong, or a signed link has expired.",
     remedy: "Check the login for this server (token, key, .netrc) and whether the link is still valid.",
   }),

@@ -5,6 +5,9 @@ const cause = (captured: Readonly<Record<string, string | undefined>>): string =
 const remedy =
   "Start it again (most downloads resume). Check proxy and firewall of the host (HTTPS_PROXY, HF_ENDPOINT); HF_HUB_DOWNLOAD_TIMEOUT can be raised.";
 
+/** The rows of aria2's table of results. */
+const aria2Results = { takenBack: /^[\da-f]{6}\|OK +\||Download complete: /, confirmed: /^[\da-f]{6}\|ERR +\|/ };
+
 /** Network: only what is final. Retries are healthy until they are used up. */
 export const networkRules: readonly FailureRule[] = [
   rule({
@@ -87,6 +90,31 @@ export const networkRules: readonly FailureRule[] = [
     cause,
     remedy,
   }),
+  rule({
+    failure: "network",
+    needles: ["... failed: "],
+    pattern: /^Connecting to \S.{0,200}\.\.\. failed: (?<what>.{1,80})$/,
+    held: { takenBack: /^(?:Retrying\.|(?:Connecting|Reusing) .{1,200} connected\.)/ },
+    cause,
+    remedy,
+  }),
+  // conda, docker, gcloud, OpenSSH's scp
+  rule({
+    failure: "network",
+    needles: [
+      "CondaHTTPError: HTTP 000",
+      "Error response from daemon: ",
+      "Max retries exceeded",
+      "Connection broken",
+      "scp: Connection closed",
+      "Timeout was reached",
+      "unexpected end of file while",
+    ],
+    pattern:
+      /^(?:CondaHTTPError: HTTP 000 .{0,200}|(?:docker: )?Error response from daemon: (?:Get|Head|Post) "https?:[^"]{1,300}": (?<what>(?!unauthorized|denied).{1,160})|ERROR: \(gcloud[\w.]{1,60}\) .{0,200}Max retries exceeded.{0,100}|download failed: .{1,300} Connection broken: .{0,100}|scp: Connection closed.{0,20}|(?:critical libmamba |error {4}libmamba )?.{0,40}Timeout was reached.{0,100})/,
+    cause,
+    remedy,
+  }),
   // rclone, aws, uv
   rule({
     failure: "network",
@@ -99,14 +127,45 @@ export const networkRules: readonly FailureRule[] = [
   rule({
     failure: "network",
     needles: ["curl: ("],
-    pattern: /^curl: \((?:5|6|7|18|28|35|52|55|56|92|97)\) (?<what>.{1,160})/,
+    pattern: /^curl: \((?:5|6|7|16|18|28|35|52|55|56|92|95|97)\) (?<what>.{1,160})/,
+    // with --retry each attempt says how it failed
+    held: { takenBack: /^Warning: Problem ?: .{1,80} Will retry in / },
     cause,
     remedy: "Start it again with `--retry 5 -C -` so that it resumes; check proxy and firewall of the host.",
   }),
+  // aria2 says for each mirror why it failed; only its table at the end says what became of the file
+  rule({
+    failure: "auth",
+    permanent: true,
+    needles: ["errorCode=24 "],
+    pattern: /^.{0,200}errorCode=24 /,
+    held: aria2Results,
+    cause: "The server refuses the download: credentials are missing or wrong, or a signed link has expired.",
+    remedy: "Check the login for this server (--header with a token, .netrc) and whether the link is still valid.",
+  }),
+  rule({
+    failure: "file-not-found",
+    permanent: true,
+    needles: ["errorCode=3 ", "errorCode=4 "],
+    pattern: /^.{0,200}errorCode=[34] /,
+    held: aria2Results,
+    cause: "The server has no file of this name (404).",
+    remedy: "Check the address.",
+  }),
   rule({
     failure: "network",
-    needles: ["Download aborted", "|ERR |", "|ERR  |"],
-    pattern: /^(?:[\da-f]{6}\|ERR +\|.{1,300}|(?:.{0,100} )?(?:CUID#\d+ - )?Download aborted\. .{1,200})$/,
+    needles: ["Download aborted", "errorCode="],
+    pattern: /^(?:.{0,100} )?(?:(?:CUID#\d+ - )?Download aborted\. .{1,200}|.{0,200}errorCode=(?!7 )\d{1,2} .{0,200})$/,
+    held: aria2Results,
+    weight: 0,
+    cause: "aria2 gave the download up.",
+    remedy: "Start it again with the same command: aria2 resumes from its .aria2 file.",
+  }),
+  rule({
+    failure: "network",
+    weight: 0,
+    needles: ["|ERR |", "|ERR  |", "|OK  |", "Download complete: "],
+    pattern: /^[\da-f]{6}\|ERR +\|.{1,300}$/,
     cause: "aria2 gave the download up.",
     remedy: "Start it again with the same command: aria2 resumes from its .aria2 file.",
   }),

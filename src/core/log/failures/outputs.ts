@@ -1,13 +1,30 @@
-import { group, rule, type FailureRule } from "./rule";
+import { group, rule, type Captured, type FailureRule } from "./rule";
+
+const things =
+  "(?:records|samples|rows|lines|examples|tokens|items|responses|completions|outputs|answers|generations|prompts|conversations|results|files|shards)";
+
+/** Share of left-out samples from which on it is worth a word: some are normal. */
+const largeShare = 0.01;
+
+/** Share of failed requests from which on a stage counts as failing. */
+const mostFailed = 0.5;
+/** `finished: 0 ok, 5000 failed`, `Completed: 5000 requests, 4981 failed`, `ok=9 errors=203`. */
+const summary =
+  /^(?:[\w.]{1,30}(?:: ?| \| | - ))*(?:(?:(?<good>\d+) (?:ok|succeeded|successful|successes|done)|(?<all>\d+) (?:requests|prompts|samples))[,;/]? {0,2}(?<failed>\d+) (?:failed|errors)\b|(?:ok|succeeded|success|successful)(?:=|: ?)(?<fine>\d+),? {0,2}(?:failed|errors)(?:=|: ?)(?<bad>\d+)\b)/;
 
 /** What comes out of a job, or goes into it, is not what it should be: weights, losses, results. */
 export const outputRules: readonly FailureRule[] = [
   rule({
     failure: "weights-mismatch",
     severity: "warning",
-    needles: ["| MISSING", "newly initialized", "were not initialized from the model checkpoint"],
+    needles: [
+      "| MISSING",
+      "newly initialized",
+      "were not initialized from the model checkpoint",
+      "missing adapter keys",
+    ],
     pattern:
-      /^(?:[\w.*{}, ]{3,200} {1,80}\| MISSING {1,10}\||Some weights of (?<model>\w{1,80}) were not initialized from the model checkpoint.{0,300})/,
+      /^(?:(?!(?:classifier|score|qa_outputs|pre_classifier|pooler)\b)[\w.*{}, ]{3,200} {1,80}\| MISSING {1,10}\||Some weights of (?<model>(?!\w{1,60}For(?:Sequence|Token|Image|Audio)Classification|\w{1,60}ForQuestionAnswering|\w{1,60}ForMultipleChoice)\w{1,80}) were not initialized from the model checkpoint.{0,300}|(?:.{0,300}UserWarning: )?Found missing adapter keys while loading the checkpoint)/,
     cause:
       "Some weights were not in the checkpoint and were filled with random numbers, so the output will be nonsense until they are trained.",
     remedy:
@@ -18,21 +35,35 @@ export const outputRules: readonly FailureRule[] = [
     permanent: true,
     scope: "exception",
     weight: 2,
-    needles: ["Error(s) in loading state_dict", "size mismatch for"],
-    pattern: /Error\(s\) in loading state_dict for (?<model>\w{1,80})|size mismatch for (?<key>[\w.]{1,120})/,
+    needles: [
+      "Error(s) in loading state_dict",
+      "size mismatch for",
+      "weights were not initialized from checkpoint",
+      "There is no module or parameter named",
+    ],
+    pattern:
+      /Error\(s\) in loading state_dict for (?<model>\w{1,80})|size mismatch for (?<key>[\w.]{1,120})|weights were not initialized from checkpoint|There is no module or parameter named/,
     cause: "The checkpoint does not fit the model: keys are missing or shapes differ.",
     remedy: "Use the configuration that the checkpoint was made with.",
   }),
   rule({
     failure: "empty-output",
     severity: "warning",
-    needles: ["are empty", "were empty", "rote 0 ", "enerated 0 ", "s written"],
-    pattern:
-      /^(?:\w{1,30}: )?(?:(?<empty>\d+) of (?<all>[1-9]\d*) (?:responses|completions|outputs|samples|answers|generations|records) (?:are|were) empty|[Ww]rote 0 (?:records|samples|rows|lines|examples)\b|0 (?:records|samples|rows|lines|examples) written\b|[Gg]enerated 0 (?:records|samples|rows|tokens)\b)/,
+    needles: [
+      ...["are empty", "were empty", "is empty", "s written", "s saved", "s generated", "produced output"],
+      ...["rote 0 ", "Saved 0 ", "saved 0 ", "enerated 0 ", "xported 0 ", "umped 0 ", "roduced 0 ", "ollected 0 "],
+      "mpty completion",
+      "mpty response",
+    ],
+    pattern: new RegExp(
+      String.raw`^(?:[\w.]{1,30}: ?)*(?:(?<empty>[1-9]\d*) (?:of|out of|/) ?(?<all>[1-9]\d*) (?:model )?${things} (?:are|were|came back) empty|[Ee]mpty (?:completion|response|output)s? (?:for|in) (?<blank>[1-9]\d*) (?:of|out of|/) ?(?<whole>[1-9]\d*)|(?:[Ww]rote|[Ss]aved|[Gg]enerated|[Ee]xported|[Dd]umped|[Pp]roduced|[Cc]ollected) 0 (?:(?:of|out of|/) ?[1-9]\d* )?${things}\b|0 (?:(?:of|out of|/) ?[1-9]\d* )?${things} (?:were |was )?(?:written|saved|generated|produced)\b|(?:(?:[Tt]he )?(?:output|result|dataset|split)\b.{0,200}?) is empty\b)`,
+      "u",
+    ),
+    unless: /existing|new (?:samples|rows|records)|nothing to do|already|checking|if (?:it|the)/i,
     cause: (captured) =>
-      captured["empty"] === undefined
+      captured["empty"] === undefined && captured["blank"] === undefined
         ? "The tool wrote no output at all."
-        : `${captured["empty"]} of ${group(captured, "all")} results are empty.`,
+        : `${captured["empty"] ?? group(captured, "blank")} of ${captured["all"] ?? group(captured, "whole")} results are empty.`,
     remedy:
       "Look at a raw answer: mostly the token limit ends inside the reasoning, or the post-processing cuts everything away.",
   }),
@@ -58,13 +89,80 @@ export const outputRules: readonly FailureRule[] = [
       "Current loss scale already at minimum",
       "found NaN",
       "NaN in loss",
+      "is non-finite",
+      "returned nan values",
+      "invalid value (nan)",
+      "Invalid loss, terminating",
+      "Non-finite loss",
+      "on-finite grad",
+      "training_step` is nan",
+      "NaN loss",
     ],
     pattern:
-      /^(?:[\w.]*(?:Error|Exception): )?(?:Loss is (?:nan|NaN|inf),? (?:stopping|exiting|aborting).{0,100}|(?:.{0,120})Current loss scale already at minimum.{0,120}|(?:.{0,80})[Mm]inimum loss scale reached.{0,120}|Rank \d+(?:: found NaN in |,.{1,100}: Unexpected result nan).{1,120}|probability tensor contains either .{1,80}|(?:[Tt]raining )?[Ll]oss (?:is|became) (?:nan|NaN)\b.{0,120})/,
+      /^(?:[\w.]*(?:Error|Exception): )?(?:Loss is (?:nan|NaN|inf),? (?:stopping|exiting|aborting).{0,100}|(?:.{0,120})Current loss scale already at minimum.{0,120}|(?:.{0,80})[Mm]inimum loss scale reached.{0,120}|Rank \d+(?:: found NaN in |,.{1,100}: Unexpected result nan).{1,120}|probability tensor contains either .{1,80}|(?:[Tt]raining )?[Ll]oss (?:is|became) (?:nan|NaN)\b.{0,120}|found NaN in .{1,120}|The loss returned in `training_step` is (?:nan|inf)|Function '\w{1,60}' returned nan values in its|The total norm of .{1,80} is non-finite|invalid value \(nan\) encountered|(?:Batch \d+: )?Invalid loss, terminating training|(?:.{0,80} )?(?:[Nn]on-finite|NaN) (?:loss|grad\w{0,10})\b.{0,80}(?:stopping|exiting|aborting|terminating).{0,40})/,
     scope: "both",
     weight: 3,
     cause: "The loss or a gradient is not a number any more: the training has diverged.",
     remedy:
       "Go back to an earlier checkpoint; use bf16 instead of fp16, a lower learning rate, gradient clipping, and look at the batch.",
   }),
+  // counts of what was left out, when there are many
+  rule({
+    failure: "partial-output",
+    severity: "warning",
+    needles: [
+      ...["kipped ", "kipping ", "ropped ", "ropping ", "iscarded ", "eft out ", "issing "].map((word) => `${word}\\d`),
+      ...[
+        "failed and were ",
+        "failed, skipping",
+        "failed; skipping",
+        "missing, skipping",
+        "could not be read, skipping",
+      ],
+      ...["s were dropped", "s were left out", "s were lost", "s are missing"],
+    ],
+    pattern: new RegExp(
+      String.raw`^(?:[\w.]{1,30}: ?)*(?:(?:[Ss]kipp|[Dd]ropp|[Dd]iscard)(?:ed|ing) (?<out>[1-9]\d*) (?:of|out of|/) ?(?<all>[1-9]\d*) ${things}|(?<lost>[1-9]\d*) (?:of|out of|/) ?(?<whole>[1-9]\d*) ${things} (?:were|are) (?:dropped|skipped|left out|lost|missing)|(?<failed>[1-9]\d*) (?:requests|${things}) failed and were (?:left out|dropped|skipped)|(?:[Ss]hard|[Pp]art|[Ff]ile) \S{1,120} (?:failed|is missing|missing|could not be read)[,;] (?:skipping|ignoring|continuing))`,
+      "u",
+    ),
+    when: (captured) => shareOf(captured) >= largeShare,
+    cause: (captured) =>
+      `${captured["out"] ?? captured["lost"] ?? captured["failed"] ?? "A part"}${(captured["all"] ?? captured["whole"]) ? ` of ${captured["all"] ?? group(captured, "whole")}` : ""} of the data was left out of the output.`,
+    remedy:
+      "Find out why (the lines above), count the outputs before the next stage uses them, and run the missing ones again.",
+  }),
+  // a client's own summary; a single failed request among many is normal
+  rule({
+    failure: "request-errors",
+    needles: ["\\d\\d failed", "\\d\\d errors", "failed: \\d\\d", "failed=\\d\\d", "errors=\\d\\d", "errors: \\d\\d"],
+    pattern: summary,
+    when: (captured) => failedShare(captured) >= mostFailed,
+    cause: (captured) =>
+      `The requests of this stage fail: ${captured["failed"] ?? group(captured, "bad")} of them did.`,
+    remedy:
+      "Look at the first error of a request: time-outs need fewer requests at once or a longer client time-out, HTTP 400 a correct request (model name, length, chat template).",
+    subject: () => ({}),
+  }),
+  rule({
+    failure: "partial-output",
+    severity: "warning",
+    needles: ["\\d\\d failed", "\\d\\d errors", "failed: \\d\\d", "failed=\\d\\d", "errors=\\d\\d", "errors: \\d\\d"],
+    pattern: summary,
+    when: (captured) => failedShare(captured) >= largeShare,
+    cause: (captured) =>
+      `${captured["failed"] ?? group(captured, "bad")} requests failed, and their results are missing.`,
+    remedy: "Count the outputs before the next stage uses them, and run the missing ones again.",
+  }),
 ];
+
+function failedShare(captured: Captured): number {
+  const failed = Number(captured["failed"] ?? captured["bad"]);
+  const all =
+    captured["all"] === undefined ? failed + Number(captured["good"] ?? captured["fine"]) : Number(captured["all"]);
+  return failed / Math.max(1, all);
+}
+
+function shareOf(captured: Captured): number {
+  const all = Number(captured["all"] ?? captured["whole"] ?? 0);
+  return all === 0 ? 1 : Number(captured["out"] ?? captured["lost"] ?? 0) / all;
+}

@@ -44,7 +44,7 @@ export const pythonRules: readonly FailureRule[] = [
     scope: "both",
     needles: ["cannot open shared object file", "version `", "not found (required by"],
     pattern:
-      /^(?:[\w.]*(?:ImportError|OSError|RuntimeError): )?(?:[\w./ -]{0,200}: error while loading shared libraries: )?(?<library>[\w.+/-]{1,300}): (?:cannot open shared object file: No such file or directory|version [`'](?<version>[\w.]{1,40})' not found)/,
+      /^(?:[\w.]*(?:ImportError|OSError|RuntimeError): |Could not load library \S{1,80}\. Error: |[\w./+-]{1,300}: (?=\/\S{1,300}: version ))?(?:[\w./ -]{0,200}: error while loading shared libraries: )?(?<library>[\w.+/-]{1,300}): (?:cannot open shared object file: No such file or directory|version [`'](?<version>[\w.]{1,40})' not found)/,
     unless: /NCCL INFO|TensorRT|dso_loader|Could not load dynamic library/,
     cause: (captured) =>
       captured["version"] === undefined
@@ -80,6 +80,17 @@ export const pythonRules: readonly FailureRule[] = [
     remedy:
       "Check that the versions of the packages in this environment fit each other; reinstall the one that is named.",
     subject: (captured) => ({ what: group(captured, "what") }),
+  }),
+  rule({
+    failure: "import-error",
+    permanent: true,
+    needles: ["Could not load library lib", "Unable to load any of {lib"],
+    pattern:
+      /^(?:Could not load library (?<library>lib\S{1,80}?)\.? Error|Unable to load any of \{(?<first>lib[^,]{1,80}),)/,
+    cause: (captured) =>
+      `The shared library ${captured["library"] ?? group(captured, "first")} is not found by the loader.`,
+    remedy:
+      "Install the build of the package that matches the installed CUDA and cuDNN (pip install nvidia-cudnn-cu12), or add its folder to LD_LIBRARY_PATH.",
   }),
   // Popen of a bare name: the program is not on PATH
   rule({

@@ -4,6 +4,14 @@ export type Captured = Readonly<Record<string, string | undefined>>;
 /** Where a rule looks: at the start of a line without prefixes, at an exception with its message, or at both. */
 export type RuleScope = "line" | "exception" | "both";
 
+/** What later lines make of a finding that is not certain yet. */
+export interface HeldUntil {
+  /** Such a line shows that the program goes on all the same. */
+  readonly takenBack: RegExp;
+  /** Such a line confirms it; without this, any other line does, and so does the end of the log. */
+  readonly confirmed?: RegExp;
+}
+
 /** One kind of failure in one family of wordings. The words of tools change with versions: rules are data. */
 export interface FailureRule {
   /** The kind, a stable name that users see. */
@@ -21,6 +29,10 @@ export interface FailureRule {
   readonly pattern: RegExp;
   /** Harmless look-alikes. */
   readonly unless?: RegExp;
+  /** What was captured must also be so. */
+  readonly when?: (captured: Captured) => boolean;
+  /** It counts only after what comes next. */
+  readonly held?: HeldUntil;
   /**
    * How much the rule knows: 0 names an exception, 1 names a consequence, 2 a cause, 3 a cause that other causes hide
    * behind. In a chain of exceptions the highest wins, and of equals the last.
@@ -54,10 +66,12 @@ export function rule(
 
 /** The named groups if the rule fits. */
 export function matchRule(candidate: FailureRule, text: string): Captured | undefined {
-  if (!candidate.needles.some((needle) => text.includes(needle))) return undefined;
+  // Needles with `\\d` are left to the pattern.
+  if (!candidate.needles.some((needle) => needle.includes("\\d") || text.includes(needle))) return undefined;
   const match = candidate.pattern.exec(text);
   if (match === null || candidate.unless?.test(text) === true) return undefined;
-  return match.groups ?? {};
+  const captured = match.groups ?? {};
+  return candidate.when === undefined || candidate.when(captured) ? captured : undefined;
 }
 
 /** A captured group, or `""`. */

@@ -4,6 +4,7 @@ import { distributedRules, schedulerRules } from "./distributed";
 import { environmentRules } from "./environment";
 import { gpuRules } from "./gpu";
 import { hubRules } from "./hub";
+import { localisedRules } from "./localised";
 import { networkRules } from "./network";
 import { outputRules } from "./outputs";
 import { processRules } from "./processes";
@@ -28,6 +29,7 @@ const all: readonly FailureRule[] = [
   ...outputRules,
   ...networkRules,
   ...pythonRules,
+  ...localisedRules,
 ];
 
 /** Rules for lines, in the order they are tried: the first that fits wins. */

@@ -68,7 +68,7 @@ export const shellRules: readonly FailureRule[] = [
   ]),
   // Slurm, Go, docker exec
   notFound(
-    String.raw`(?:slurmstepd: )?(?:srun: )?error: (?:_fork_exec: )?execve\(\): ${program}: No such file or directory`,
+    String.raw`(?:slurmstepd(?:-[\w.-]{1,60})?: )?(?:srun: )?error: (?:_fork_exec: )?execve\(\): ${program}: No such file or directory`,
     ["execve(): "],
   ),
   notFound(
@@ -85,7 +85,7 @@ export const shellRules: readonly FailureRule[] = [
     permanent: true,
     needles: [": Permission denied"],
     pattern: new RegExp(
-      String.raw`^(?:${launcher}: (?:(?:failed to (?:run command|execute)|can(?:no|')t (?:run command|execute)) )?${quote}${program}${quote}|(?:mkdir|cp|mv|touch|tee|ln|tar|rsync|install): .{0,60}?['‘](?<path>[^'’]{1,300})['’]|(?:-?(?:/\S{0,80}/)?(?:ba|da|a|k|z)?sh|[^\s:]{1,200}\.(?:sh|bash|slurm|sbatch)): ?(?:line )?(?:\d+:)? ?(?<script>[^\s:]{1,200})|(?:slurmstepd: )?error: execve\(\): (?<step>[^\s:]{1,200})): Permission denied\s*$`,
+      String.raw`^(?:${launcher}: (?:(?:failed to (?:run command|execute)|can(?:no|')t (?:run command|execute)) )?${quote}${program}${quote}|(?:mkdir|cp|mv|touch|tee|ln|tar|rsync|install): .{0,60}?['‘](?<path>[^'’]{1,300})['’]|(?:-?(?:/\S{0,80}/)?(?:ba|da|a|k|z)?sh|[^\s:]{1,200}\.(?:sh|bash|slurm|sbatch)): ?(?:line )?(?:\d+:)? ?(?<script>[^\s:]{1,200})|(?:slurmstepd(?:-[\w.-]{1,60})?: )?error: execve\(\): (?<step>[^\s:]{1,200})): Permission denied\s*$`,
       "u",
     ),
     cause: (captured) =>
@@ -136,11 +136,68 @@ export const shellRules: readonly FailureRule[] = [
       "An error occurred (404)",
     ],
     pattern:
-      /^(?:rsync: (?:\[\w+\] )?link_stat "(?<file>[^"]{1,300})" failed: No such file or directory|tar: (?<input>\S{1,300}): Cannot open: No such file or directory|(?:\w{1,60}: |error: )?failed to open (?:GGUF file )?'(?<copied>[^']{1,300})'(?:: | \()No such file or directory|(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?ERROR 404: |curl: \(22\) .{0,100}returned error: 404|fatal error: An error occurred \(404\))/,
+      /^(?:rsync: (?:\[\w+\] )?link_stat "(?<file>[^"]{1,300})" failed: No such file or directory|tar: (?<input>\S{1,300}): Cannot open: No such file or directory|(?:\w{1,60}: |error: )?failed to open (?:GGUF file )?'(?<copied>[^']{1,300})'(?:(?:: | \()No such file or directory|\s*$)|(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d )?ERROR 404: |curl: \(22\) .{0,100}returned error: 404|fatal error: An error occurred \(404\))/,
     cause: (captured) =>
       namedFile(captured) === ""
         ? "The server has no file of this name (404)."
         : `The file ${namedFile(captured)} does not exist.`,
+    remedy: "Check the path or address, and the job's working folder (`cwd`).",
+    subject: (captured) => ({ path: namedFile(captured) }),
+  }),
+  // dash names the script twice: `./run.sh: 12: ./run.sh: hf: not found`
+  notFound(String.raw`[\w.~/ +-]{1,200}: \d+: [\w.~/ +-]{1,200}: ${program}: not found`, [": not found"]),
+  notFound(String.raw`Failed to find executable ${program}: No such file or directory`, [
+    ": No such file or directory",
+  ]),
+  notFound(String.raw`(?:git|docker): '${program}' is not a (?:git|docker) command\..{0,100}`, [
+    "is not a git command",
+    "is not a docker command",
+  ]),
+  rule({
+    failure: "command-not-found",
+    permanent: true,
+    needles: ["unable to find the specified executable"],
+    pattern: /^(?:mpirun|mpiexec|prterun) was unable to find the specified executable file/,
+    cause: "mpirun did not find the program on (one of) the hosts.",
+    remedy: "Give the program by its full path, the same on all hosts, or pass the PATH on (`mpirun -x PATH`).",
+  }),
+  rule({
+    failure: "permission",
+    permanent: true,
+    needles: [
+      "ermission denied: ",
+      "is not executable by this user",
+      ": Permission denied",
+      "dubious ownership",
+      "Insufficient Permissions",
+    ],
+    pattern:
+      /^(?:zsh: permission denied: (?<script>\S{1,300})|fish: The file '(?<program>[^']{1,300})' is not executable by this user|(?:\w{1,10}: \d+: )cannot create (?<path>\S{1,300}): Permission denied|(?!ls|du|find|rm|cat)[\w.+/-]{1,300}\.[\w-]{1,20}: Permission denied|tar: (?<step>[^:]{1,300}): Cannot (?:open|mkdir): Permission denied|rsync: (?:\[\w+\] )?\w[\w ]{1,40} "[^"]{1,300}" ?(?:failed|\(in \w+\))?: Permission denied \(13\)|fatal: (?:could not create|unable to create|cannot (?:create|mkdir)) .{1,300}: Permission denied|fatal: detected dubious ownership in repository at .{1,200}|(?:ERROR: )?Could not install packages due to an (?:OSError|EnvironmentError): \[Errno 13\].{0,300}|Failed to initialize NVML: Insufficient Permissions)\s*$/,
+    cause: (captured) =>
+      named(captured) === "the program"
+        ? "The job's user may not read, write or use what the line names: permission denied."
+        : `${named(captured)} may not be executed or written: permission denied.`,
+    remedy:
+      "Look at the owner with `ls -l`; make a script executable (`chmod +x`), use a folder of your own, or ask for access.",
+    subject: (captured) => ({ program: named(captured) }),
+  }),
+  rule({
+    failure: "file-not-found",
+    permanent: true,
+    needles: [
+      ": No such file or directory",
+      "No URLs matched",
+      "matched no objects or files",
+      "errorCode=3 ",
+      "change_dir ",
+      "cannot find or open",
+    ],
+    pattern:
+      /^(?:scp: (?<file>[^:]{1,300}): No such file or directory|CommandException: No URLs matched.{0,200}|ERROR: \(gcloud[\w.]{1,60}\) The following URLs matched no objects or files|rsync: (?:\[\w+\] )?change_dir "(?<folder>[^"]{1,300})" failed: No such file or directory|unzip: {1,2}cannot find or open (?<input>\S{1,300}?),?(?: .{0,200})?$)/,
+    cause: (captured) =>
+      namedFile(captured) === ""
+        ? "There is no file of this name."
+        : `The file or folder ${namedFile(captured)} does not exist.`,
     remedy: "Check the path or address, and the job's working folder (`cwd`).",
     subject: (captured) => ({ path: namedFile(captured) }),
   }),

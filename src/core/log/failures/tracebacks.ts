@@ -25,6 +25,8 @@ export interface ExceptionChain {
   readonly raised: RaisedException[];
   /** `Exception in thread …` stood in front: only that thread died. */
   readonly thread: string | undefined;
+  /** Python's logging failed to write a line; the program goes on. */
+  readonly logging: boolean;
   /** It was ignored by the interpreter, or the program goes on after it said that it tries again. */
   harmless: boolean;
 }
@@ -35,6 +37,8 @@ interface OpenChain extends ExceptionChain {
   chained: boolean;
   /** The line before said that this is not the last try: harmless if the program goes on. */
   readonly retried: boolean;
+  /** rich drew it in a box. */
+  readonly boxed: boolean;
   foreign: number;
   /** Lines of other processes since it said something. */
   silent: number;
@@ -42,13 +46,17 @@ interface OpenChain extends ExceptionChain {
 
 const head =
   /^(?:[\w .:'()/-]{0,120}[ :])?(?:Traceback \(most recent call last\)|Exception Group Traceback \(most recent call last\)):\s*$/;
+/** rich: `╭──── Traceback (most recent call last) ────╮`, indented under a handler of logging. */
+const boxedHead = /^\s{0,80}[╭┌]─+ Traceback \(most recent call last\) ─+[╮┐]\s*$/;
+const boxLine = /^[│┃╭╰┌└]/;
 const connector =
   /^(?:The above exception was the direct cause of the following exception|During handling of the above exception, another exception occurred):/;
 const exceptionLine = /^(?:[A-Za-z_]\w*\.){0,12}[A-Za-z_]\w*(?:\([\w.]{1,80}\))?(?:: .*|:?\s*)$/;
 const tryingAgain =
-  /\b(?:[Rr]etrying|will retry|[Rr]etry in|trying again|attempt \d+ ?(?:\/|of) ?\d+|(?:ok|succeeded) after \d+ (?:attempts|retries))\b/;
+  /\b(?:[Ss]kipping|[Ff]alling back|[Cc]ontinuing (?:without|anyway)|[Rr]etrying|will retry|[Rr]etry in|trying again|attempt \d+ ?(?:\/|of) ?\d+|(?:ok|succeeded) after \d+ (?:attempts|retries))\b/;
 const usedUp = /[Mm]ax(?:imum)? retries|[Gg]iving up|exhausted|after \d+ retries|attempt (\d+) ?(?:\/|of) ?\1\b/;
 const threadHead = /^Exception in thread (?<thread>.{1,80}?):?\s*$/;
+const loggingHead = "--- Logging error ---";
 const ignoredHead = /^Exception ignored (?:in|while|on)\b/;
 
 /** One of these is in each line that begins a traceback or says something about the next one. */
@@ -56,6 +64,7 @@ export const tracebackNeedles: readonly string[] = [
   "Traceback (most recent call last)",
   "Exception in thread ",
   "Exception ignored ",
+  loggingHead,
 ];
 /** One of these is in each line that says that something is tried again. */
 export const attemptNeedles: readonly string[] = [
@@ -66,6 +75,9 @@ export const attemptNeedles: readonly string[] = [
   "attempt ",
   " attempts",
   " retries",
+  "kipping ",
+  "alling back",
+  "ontinuing ",
 ];
 
 /** Lines after an exception that may still belong to its message. */
@@ -102,9 +114,11 @@ export class TracebackTracker {
     place: LinePlace,
   ): { readonly consumed: boolean; readonly finished: readonly ExceptionChain[] } {
     const { source } = peeled;
-    const body = withoutTree(peeled.body);
-    const open = this.#open.get(source) ?? this.#unlabelled(source, body);
-    if (body.includes("Traceback (most recent call last)") && head.test(body)) return this.#head(open, peeled, place);
+    const whole = withoutTree(peeled.body);
+    const open = this.#open.get(source) ?? this.#unlabelled(source, whole);
+    if (whole.includes("Traceback (most recent call last)") && (head.test(whole) || boxedHead.test(whole)))
+      return this.#head(open, peeled, place);
+    const body = open?.boxed === true ? whole.trim() : whole;
     const silent = this.#open.size === 0 ? [] : this.#silent(source);
     if (open === undefined) {
       this.#remember(source, body);
@@ -168,6 +182,8 @@ export class TracebackTracker {
       source: peeled.source,
       raised: [],
       thread: threadHead.exec(before)?.groups?.["thread"],
+      logging: before === loggingHead,
+      boxed: boxedHead.test(peeled.body),
       harmless: ignoredHead.test(before),
       retried: this.#retrying,
       depth: 1,
@@ -192,7 +208,7 @@ export class TracebackTracker {
   }
 
   #frame(open: OpenChain, body: string, place: LinePlace): { consumed: boolean; finished: ExceptionChain[] } {
-    if (body === "" || /^\s/.test(body)) return { consumed: true, finished: [] };
+    if (body === "" || /^\s/.test(body) || (open.boxed && boxLine.test(body))) return { consumed: true, finished: [] };
     if (exceptionLine.test(body)) {
       open.depth--;
       open.raised.push({ place, message: body.trimEnd(), continued: 0 });
@@ -226,7 +242,7 @@ export class TracebackTracker {
   #remember(source: string, body: string): void {
     if (body === "") return;
     this.#retrying = tryingAgain.test(body) && !usedUp.test(body);
-    if (threadHead.test(body) || ignoredHead.test(body)) {
+    if (threadHead.test(body) || ignoredHead.test(body) || body === loggingHead) {
       this.#announced.set(source, body);
       this.#announcedFor = 0;
     } else if (this.#announced.size > 0) {

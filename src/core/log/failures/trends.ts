@@ -13,6 +13,9 @@ const failedShare = 0.5;
 
 const servedRequest =
   /^(?:INFO: {1,9})?(?:\S{1,60} - )?"POST \/(?:v1\/|generate|invocations|completion)[^"]{0,200} HTTP\/[\d.]{1,3}" (?<status>\d{3})\b/;
+const nanLine = /\b(?:loss|Loss)["']?(?: is| ?[:=])? {0,8}["']?(?:nan|NaN|NAN|inf)\b/;
+/** Lines in which the next such line must come. */
+const nanLines = 200;
 const waitingNotice =
   /^No available shared memory broadcast block found in \d+ second|^Health check failed\. Server couldn't get a response from detokenizer/;
 
@@ -20,6 +23,8 @@ const waitingNotice =
 export const trendNeedles: readonly string[] = [
   "No available shared memory broadcast block found in ",
   "Health check failed. Server couldn't get a response",
+  ...["loss nan", "loss: nan", "loss:nan", "loss=nan", "loss = nan", "loss  nan", "loss NaN", "loss: NaN", "loss=NaN"],
+  ...["loss': nan", 'loss": nan', 'loss": NaN', "Loss nan", "Loss: nan", "Loss: NaN"],
   ...["1.0", "1.1", "2", "2.0", "3"].flatMap((version) => [`HTTP/${version}" 4`, `HTTP/${version}" 5`]),
 ];
 /** In each line about a request: one that was served well ends a run of others. */
@@ -35,7 +40,9 @@ interface Run {
 /** Failures that no single line shows: runs of readings. One event is normal, the same again and again is not. */
 export class TrendWatcher {
   readonly #nan = new Map<string, Run>();
+  readonly #nanLines: Run = { count: 0, first: undefined };
   readonly #idle = new Map<string, Run>();
+  #served = 0;
   readonly #refused: Run = { count: 0, first: undefined };
   readonly #notices: Run = { count: 0, first: undefined };
 
@@ -47,7 +54,11 @@ export class TrendWatcher {
   /** Takes a reading of progress; asks where it stands only when it is part of a run. */
   progress(reading: ProgressReading, where: () => LinePlace): FailureReading | undefined {
     if (reading.label === "Fetching 0 files") return failure(where(), nothingFetched);
-    return this.#nanLoss(reading, where) ?? this.#idleServer(reading, where) ?? failedShareOf(reading, where);
+    if (blankAnswers(reading)) return failure(where(), nothingAnswered);
+    const benched = reading.format === "vllm-bench" ? this.#bench(reading, where) : undefined;
+    return (
+      benched ?? this.#nanLoss(reading, where) ?? this.#idleServer(reading, where) ?? failedShareOf(reading, where)
+    );
   }
 
   /** Takes any other line, without prefixes. */
@@ -56,6 +67,7 @@ export class TrendWatcher {
       const status = servedRequest.exec(body)?.groups?.["status"];
       if (status !== undefined) return this.#request(Number(status), place);
     }
+    if (nanLine.test(body)) return this.#nanLine(place);
     if (!waitingNotice.test(body)) return undefined;
     return grown(this.#notices, noticeRun, place) ? failure(place, hungServer) : undefined;
   }
@@ -72,6 +84,21 @@ export class TrendWatcher {
     }
     this.#nan.delete(reading.source);
     return undefined;
+  }
+
+  /** A loss that is not a number, in a line that is no reading of progress. */
+  #nanLine(place: LinePlace): FailureReading | undefined {
+    const run = this.#nanLines;
+    if (run.first !== undefined && place.line - run.first.line > nanLines) reset(run);
+    return grown(run, nanRun, place) ? failure(run.first ?? place, nanLoss) : undefined;
+  }
+
+  /** A benchmark prints the requests that succeeded and those that failed in two lines. */
+  #bench(reading: ProgressReading, where: () => LinePlace): FailureReading | undefined {
+    if (reading.done !== undefined) this.#served = reading.done;
+    const { errors = 0 } = reading;
+    if (errors < failedRequests || errors / (errors + this.#served) < failedShare) return undefined;
+    return failure(where(), requestErrors(`${errors} of ${errors + this.#served} requests failed`));
   }
 
   #idleServer(reading: ProgressReading, where: () => LinePlace): FailureReading | undefined {
@@ -104,6 +131,12 @@ function failedShareOf(reading: ProgressReading, where: () => LinePlace): Failur
   const share = errors / Math.max(done, errors);
   if (share < failedShare) return undefined;
   return failure(where(), requestErrors(`${errors} of ${Math.max(done, errors)} requests failed`));
+}
+
+/** Enough requests were answered, and all answers are empty. */
+function blankAnswers(reading: ProgressReading): boolean {
+  const { done = 0, errors = 0, metrics } = reading;
+  return metrics?.["avg_completion_tokens"] === 0 && done - errors >= failedRequests;
 }
 
 function runOf(runs: Map<string, Run>, source: string): Run {
@@ -144,6 +177,15 @@ const nothingFetched: Found = {
   permanent: true,
   cause: "The download says that it is done, but it has fetched nothing: no file of the repository fits the pattern.",
   remedy: "Check --include, --exclude and the file names against the repository's list of files.",
+  subject: {},
+};
+
+const nothingAnswered: Found = {
+  failure: "empty-output",
+  severity: "warning",
+  permanent: false,
+  cause: "The requests are answered, but all answers are empty.",
+  remedy: "Look at a raw answer: mostly a stop token comes first, the token limit is 0, or the chat template is wrong.",
   subject: {},
 };
 
