@@ -26,16 +26,22 @@ const levels = "TRACE|DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL";
 const clock = "\\d{1,2}:\\d\\d:\\d\\d(?:[.,:]\\d{1,9})?";
 const date = "(?:\\d{4}[-/]\\d\\d[-/]\\d\\d|\\d\\d/\\d\\d/\\d{4})";
 
+/**
+ * `host unit[123]`, `gpu-07 kernel`: a word that is no host's name could be the label of a bar, as in `Adding requests: `.
+ */
+const unit = (name: string): string =>
+  `(?=[\\w.-]{1,60} (?:\\S{1,60}\\[\\d+\\]|kernel|systemd|slurm\\w*|dockerd|containerd): |[A-Za-z][\\w.-]{0,60}\\d)[\\w.-]+ (?<source>${name}(?:\\[\\d+\\])?)`;
+
 /** One entry a prefix, tried in a loop until none fits. */
 const prefixRules: readonly PrefixRule[] = [
   // srun --label: `12: `, padded to the widest task number; the line may begin with blanks of its own
-  { pattern: /(?<source> {0,5}\d{1,5}): (?= {0,12}\S)/y, label: true },
+  { pattern: /(?<source> {0,5}\d{1,5}): (?= {0,60}\S)/y, label: true },
   // torchrun --tee, PyTorch's rank prefix, hand-made ones: `[rank0]:`, `[default0]:`, `[w0] `, `[GPU 3] `
   { pattern: /\[(?<source>(?:rank|default|worker|node|gpu|shard|proc|w)[ _=-]?\d{1,5})\](?:: ?| )/iy, label: true },
   // mpirun --tag-output, kubectl logs --prefix, pdsh: `[1,0]<stdout>:`, `[pod/vllm-0/server] `, `worker-1: `
   { pattern: /\[(?<source>[\w@.-]{0,60}\d{1,5},\d{1,5})\]<std(?:out|err)>: ?/y, label: true },
   { pattern: /\[(?<source>pod\/[\w./-]{1,120})\] /y, label: true },
-  { pattern: /(?<source>(?:node|worker|gpu|compute|dgx|hgx)[\w.-]{0,40}\d): (?=\S)/y, label: true },
+  { pattern: /(?<source>(?:node|worker|gpu|compute|dgx|hgx)[\w.-]{0,40}\d): (?= {0,60}\S)/y, label: true },
   // Ray actors, vLLM processes: `(APIServer pid=1) `, `(TaskRunner pid=40881, ip=10.0.0.1) `, `(raylet) `
   {
     pattern:
@@ -47,12 +53,12 @@ const prefixRules: readonly PrefixRule[] = [
   { pattern: /(?<source>[A-Za-z][\w.-]{0,60}[-_]\d{1,4})\s{1,20}\| ?/y, label: true },
   // syslog and journald: `Jun 19 17:16:35 host unit[123]: `
   {
-    pattern: new RegExp(`[A-Z][a-z]{2} [ \\d]\\d ${clock} [\\w.-]+ (?<source>[^\\s:\\[]{1,60}(?:\\[\\d+\\])?): `, "y"),
+    pattern: new RegExp(`[A-Z][a-z]{2} [ \\d]\\d ${clock} ${unit("[^\\s:\\[]{1,60}")}: `, "y"),
   },
   // journald and rsyslog with full times: `2026-02-14T05:03:44.123456+00:00 host kernel: `
   {
     pattern: new RegExp(
-      `${date}T${clock}(?:Z|[+-]\\d\\d:?\\d\\d) (?!(?:${levels})\\b)[\\w.-]+ (?<source>[A-Za-z(][^\\s:\\[]{0,60}(?:\\[\\d+\\])?): `,
+      `${date}T${clock}(?:Z|[+-]\\d\\d:?\\d\\d) (?!(?:${levels})\\b)${unit("[A-Za-z(][^\\s:\\[]{0,60}")}: `,
       "y",
     ),
   },
@@ -99,6 +105,8 @@ const prefixRules: readonly PrefixRule[] = [
   { pattern: new RegExp(`${clock}(?: - | \\| | )(?=\\[?(?:${levels})\\b)`, "y") },
   // llama.cpp: `0.12.441.207 I `
   { pattern: /\d{1,5}\.\d\d\.\d{3}\.\d{3} (?<level>[IWEDN]) /y },
+  // a time alone, as `ts` and many loggers print it: `10:00:00 `, `Nov 02 10:00:00 `
+  { pattern: /(?:[A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})? (?= {0,60}\S)/y },
   // dmesg: `[1844021.551902] `
   { pattern: /\[ {0,8}\d{1,9}\.\d{6}\] /y },
   // levels by themselves: `[INFO] `, `INFO - `, `ERROR | `, `WARNING  `, `INFO:__main__:`
@@ -111,6 +119,7 @@ const prefixRules: readonly PrefixRule[] = [
   // loguru: `__main__:main:12 - `
   { pattern: /[\w.]{1,80}:[\w<>]{1,60}:\d{1,6} - /y },
   { pattern: /(?:root|__main__|mmengine|[a-z_][\w.]*\.\w+) (?:-|\|) /y },
+  { pattern: /(?:root|__main__): /y },
 ];
 
 /** Takes every known prefix off a line. Looks at the first 400 characters only. */

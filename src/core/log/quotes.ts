@@ -12,6 +12,8 @@ const closes = /^(?:-{2,}|={2,}) ?(?:end\b|\/)[^-=]{0,40}(?:-{2,}|={2,})\s*$/i;
  */
 export class Quotes {
   #left = 0;
+  /** What stood before the line that opened it: a collector puts the same before every line. */
+  #form = "";
 
   /** Whether the next lines may be quoted. */
   get open(): boolean {
@@ -21,14 +23,21 @@ export class Quotes {
   /** Takes the next line; true when it is quoted. */
   holds(peeled: PeeledLine): boolean {
     const { body } = peeled;
+    const form = formOf(peeled);
     if (this.#left > 0) {
-      this.#left =
-        peeled.record || peeled.source !== "" || body.startsWith("```") || closes.test(body) ? 0 : this.#left - 1;
-      return !(peeled.record || peeled.source !== "");
+      const ends = form !== this.#form || body.startsWith("```") || closes.test(body);
+      this.#left = ends ? 0 : this.#left - 1;
+      return form === this.#form;
     }
     if (!(body.startsWith("```") || (body.startsWith("--") || body.startsWith("==") ? opens.test(body) : false)))
       return false;
-    if (!peeled.record && peeled.source === "") this.#left = longestQuote;
+    this.#form = form ?? "";
+    if (form !== undefined) this.#left = longestQuote;
     return true;
   }
+}
+
+/** What a launcher or collector puts before all lines alike; undefined for a line of a logger, which has a level. */
+function formOf({ source, record, level }: PeeledLine): string | undefined {
+  return level === "" ? `${record ? "time " : ""}${source}` : undefined;
 }

@@ -26,7 +26,7 @@ export const gaugeFormats: readonly ProgressFormat[] = [
     trigger: "MiB / ",
     read: ({ body }) => {
       const match =
-        /^\|\s*(?:N\/A|\d+%)\s+(\d+)C\s+P\d+\s+([\d.]+|N\/A)W? \/\s+\S+\s*\|\s*(\d+)MiB \/\s*(\d+)MiB \|\s*(\d+)%\s/.exec(
+        /^[| ]{0,4}(?:N\/A|\d+%)\s+(\d+)C\s+P\d+\s+([\d.]+|N\/A)W? \/\s+\S+\s*\|\s*(\d+)MiB \/\s*(\d+)MiB \|\s*(\d+)%\s/.exec(
           body,
         );
       if (match === null) return undefined;

@@ -45,11 +45,8 @@ interface Meter {
   readonly label: string;
 }
 
-function reading(
-  segment: LaneSegment,
-  { done, total, elapsed, left, rate, label }: Meter,
-  memory: FormatMemory,
-): ReturnType<Lane> {
+function reading(segment: LaneSegment, meter: Meter, memory: FormatMemory): ReturnType<Lane> {
+  const { done, total, elapsed, left, rate, label } = meter;
   const bare = {
     kind: "progress",
     line: segment.line,
@@ -63,7 +60,7 @@ function reading(
     rate_unit: "it/s",
     elapsed_s: elapsed,
     eta_s: left,
-    role: isAuxiliary(label, { done, total, unit: "it" }, memory) ? "aux" : "main",
+    role: isAuxiliary(label, meter, memory) ? "aux" : "main",
     source: "",
   } as const;
   return label === "" ? bare : { ...bare, label };
