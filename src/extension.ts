@@ -10,6 +10,7 @@ import { FollowedLogs } from "./core/followedLogs";
 import { Launcher } from "./core/launcher";
 import { combine, type Disposable } from "./core/lifecycle";
 import { OpenSessions } from "./core/openSessions";
+import { Retries } from "./core/retries";
 import type { Clock } from "./core/ports";
 import type { TreeNode } from "./core/session/nodes";
 import { reportLines } from "./core/session/report";
@@ -46,9 +47,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const open = new OpenSessions({ store, logs, clock, logger });
   const ssh = createSshSide({ memory: context.globalState, clock, logger, isTrusted });
   const language = new LanguageSide(context.asAbsolutePath("dist/server.js"), channel, logger);
-  const connectQuietly = (session: string): void => {
-    void connectKnownHosts(session, { store, open, ssh });
-  };
+  const connectQuietly = (session: string): void => void connectKnownHosts(session, { store, open, ssh });
   const files = new WorkspaceSessionFiles(open, ssh.connector, logger, (session) => {
     language.wake();
     if (session !== demoSession) connectQuietly(session);
@@ -82,8 +81,10 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     },
     sshHosts: configuredHosts,
   };
-  context.subscriptions.push(channel, store, logs, open, files, views, registerCommands(commands, logger));
+  const retries = new Retries({ store, launcher, isTrusted, clock, logger });
+  const owned = [channel, store, logs, open, files, views, retries, registerCommands(commands, logger)];
   context.subscriptions.push(
+    ...owned,
     language.watchDocuments(),
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
       for (const session of store.sessions.keys()) connectQuietly(session);

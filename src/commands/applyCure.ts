@@ -3,6 +3,7 @@ import { ExpectedError } from "../core/errors";
 import type { CommandContext } from "./shared/context";
 import { mendAndRestart } from "./shared/mend";
 import { pickStage } from "./shared/pick";
+import { askHowToStart } from "./shared/restartQuestion";
 
 /** The quick fix on a failing line: mends with exactly the cure that was shown there. */
 export async function applyCure(context: CommandContext, node?: TreeNode, replacement?: string): Promise<void> {
@@ -12,5 +13,6 @@ export async function applyCure(context: CommandContext, node?: TreeNode, replac
   const cure =
     cures.find((one) => one.replacement === replacement) ?? (replacement === undefined ? cures[0] : undefined);
   if (!cure) throw new ExpectedError(`This cure of ${picked.ref.stage} is no longer at hand.`);
-  await mendAndRestart(context, picked, cure);
+  const chosen = await askHowToStart(context, picked, cure.title);
+  if (chosen) await mendAndRestart(context, picked, cure, chosen);
 }

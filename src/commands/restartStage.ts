@@ -1,11 +1,12 @@
 import * as vscode from "vscode";
 import type { Cure } from "../core/session/cure";
-import type { StageKind } from "../core/session/definition";
-import { isActive, lastSeen } from "../core/session/judge";
+import { ofMember, type StageKind } from "../core/session/definition";
+import { memberTitle } from "../core/session/memberTitle";
 import type { TreeNode } from "../core/session/nodes";
 import type { CommandContext } from "./shared/context";
 import { mendAndRestart } from "./shared/mend";
 import { pickStage, type PickedStage } from "./shared/pick";
+import { askHowToStart, tellKept } from "./shared/restartQuestion";
 
 interface Way extends vscode.QuickPickItem {
   readonly cure?: Cure;
@@ -20,31 +21,24 @@ export async function restartStage(context: CommandContext, node?: TreeNode, kin
     ({ stage }) => stage.definition.command !== undefined && (kind === undefined || stage.definition.kind === kind),
     title,
   );
-  if (!picked || !(await mayStop(picked))) return;
+  if (!picked) return;
   const way = await pickWay(picked, title);
   if (!way) return;
-  if (way.cure) await mendAndRestart(context, picked, way.cure);
-  else await context.launcher.restart(picked.session.id, picked.ref);
-}
-
-/** A live run is ended only after a yes. */
-async function mayStop({ member, ref }: PickedStage): Promise<boolean> {
-  if (!isActive(lastSeen(member.state))) return true;
-  const yes = "Stop and Restart";
-  const detail = "Its processes are ended first. What it has written stays.";
-  return (
-    (await vscode.window.showWarningMessage(`${ref.stage} is still running.`, { modal: true, detail }, yes)) === yes
-  );
+  const chosen = await askHowToStart(context, picked, title);
+  if (!chosen) return;
+  if (way.cure) await mendAndRestart(context, picked, way.cure, chosen);
+  else tellKept((await context.launcher.restart(picked.session.id, picked.ref, chosen)).kept);
 }
 
 /** Where cures were found on the host they are offered first; else there is nothing to choose. */
 async function pickWay({ member, ref, stage }: PickedStage, title: string): Promise<Way | undefined> {
-  const unchanged: Way = { label: "$(debug-restart) Restart unchanged", detail: stage.definition.command ?? "" };
+  const { command = "" } = ofMember(stage.definition, ref.member);
+  const unchanged: Way = { label: "$(debug-restart) Restart unchanged", detail: command };
   if (member.cures.length === 0) return unchanged;
   const ways: Way[] = member.cures.map((cure) => ({
     label: `$(lightbulb) ${cure.title}`,
     detail: `${cure.detail}. The session file is changed: ${cure.program} becomes ${cure.replacement}.`,
     cure,
   }));
-  return vscode.window.showQuickPick([...ways, unchanged], { title: `${title}: ${ref.stage}` });
+  return vscode.window.showQuickPick([...ways, unchanged], { title: `${title}: ${memberTitle(stage, ref.member)}` });
 }

@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import { ExpectedError } from "../../core/errors";
 import type { MemberRef } from "../../core/session/events";
 import { lastSeen } from "../../core/session/judge";
+import { memberTitle } from "../../core/session/memberTitle";
 import type { Member, Session, Stage } from "../../core/session/model";
 import type { TreeNode } from "../../core/session/nodes";
 import { shortState } from "../../core/session/stateWords";
@@ -29,24 +30,26 @@ export async function pickStage(
   fits: (picked: PickedStage) => boolean,
   title: string,
 ): Promise<PickedStage | undefined> {
-  const all = allStages(context);
-  if (node?.kind === "stage") {
-    return all.find(
-      ({ session, ref }) =>
-        session.id === node.session && ref.stage === node.stage && (node.member ?? ref.member) === ref.member,
-    );
-  }
-  const candidates = all.filter(fits);
+  const called = allStages(context).filter((picked) => isCalledOn(picked, node));
+  const [row] = called;
+  // A row of many members stands for all of them; which one is meant is asked.
+  if (node?.kind === "stage" && called.length < 2) return row;
+  const candidates = called.filter(fits);
   if (candidates.length === 0) throw new ExpectedError(`${title}: no stage of an open session fits.`);
   const [only] = candidates;
   if (candidates.length === 1 && only) return only;
   const items: StageItem[] = candidates.map((picked) => ({
-    label: picked.ref.stage,
+    label: memberTitle(picked.stage, picked.ref.member),
     description: shortState(lastSeen(picked.member.state)),
     detail: picked.session.definition.name,
     choice: picked,
   }));
   return (await vscode.window.showQuickPick(items, { title }))?.choice;
+}
+
+function isCalledOn({ session, ref }: PickedStage, node: TreeNode | undefined): boolean {
+  if (node?.kind !== "stage") return true;
+  return session.id === node.session && ref.stage === node.stage && (node.member ?? ref.member) === ref.member;
 }
 
 /** The session a command is for: the row's, or the only one, or the one the person picks. */

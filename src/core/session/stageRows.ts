@@ -22,12 +22,13 @@ import { age, amount, clockTime, finishRange, finishTime, list } from "./words";
  * contextValue, for menus (always words joined by dots, in this order):
  *   session.ORIGIN[.pipeline]                                        ORIGIN: file watch demo
  *   host.connected | host.connecting | host.needsLogin | host.disconnected
- *   stage.STATE.launchable[.alert] | stage.STATE.watched[.alert]     a stage with one member
+ *   stage.STATE.launchable[.again][.alert] | stage.STATE.watched[.alert]     a stage with one member
  *   stage.STATE.launchable.many[.active][.broken][.alert]            the whole of many members (or watched)
- *   member.STATE.launchable[.alert] | member.STATE.watched[.alert]   one of many members
+ *   member.STATE.launchable[.again][.alert] | member.STATE.watched[.alert]   one of many members
  *   service.STATE[.alert]
  * STATE: waiting blocked watching launching running stalled finished unchecked failed stopped lost ended refused
- * unknown. `launchable`: the session file gives a command; `alert`: a failure that nobody acknowledged; `active`,
+ * unknown. `launchable`: the session file gives a command; `again`: it starts again by itself; `alert`: a failure that
+ * nobody acknowledged; `active`,
  * `broken`: some members are at work, some failed; `pipeline`: one goes on in this window.
  */
 
@@ -178,7 +179,11 @@ function stageRow(picture: Picture, stage: Stage): Row {
     icon,
     ...(color !== undefined && { color }),
     tooltip: first && !many ? memberTooltip(name, first, now) : stageTooltip(stage, now),
-    contextValue: withAlert(`stage.${word}.${able}${many ? membersWords(stage) : ""}`, session, name),
+    contextValue: withAlert(
+      `stage.${word}.${able}${many ? membersWords(stage) : againWord(stage.state)}`,
+      session,
+      name,
+    ),
     ...(!many && openLog),
     collapsed: true,
     children: many ? stage.members.map((member) => memberRow(picture, stage, member)) : [],
@@ -193,6 +198,11 @@ function planText({ planned }: Picture, { definition, members }: Stage): string 
   if (own.length === 0) return undefined;
   const again = own.some(({ state }) => isBad(lastSeen(state)) || lastSeen(state).kind === "stopped");
   return again ? "is started again by itself" : "starts by itself";
+}
+
+/** A word for menus: it is started again by itself unless somebody stops that. */
+function againWord(state: StageState): string {
+  return state.kind === "failed" && state.again?.kind === "due" ? ".again" : "";
 }
 
 /** Words for menus: what there is to do with some of the members. */
@@ -214,7 +224,12 @@ function memberRow(picture: Picture, stage: Stage, member: Member): Row {
     icon,
     ...(color !== undefined && { color }),
     tooltip: memberTooltip(`${stage.definition.name} ${member.name}`, member, now),
-    contextValue: withAlert(`member.${word}.${able}`, session, stage.definition.name, member.name),
+    contextValue: withAlert(
+      `member.${word}.${able}${againWord(member.state)}`,
+      session,
+      stage.definition.name,
+      member.name,
+    ),
     ...openLog,
   });
 }
