@@ -86,9 +86,9 @@ export interface LogPosition {
 /**
  * What the host can say about a run right now. `gone`: recorded as running, but its process is not there and no end
  * was written. `rebooted`: the host (or its container) started anew since. `elsewhere`: another host wrote it into a
- * shared home, so it cannot be judged from here. `read-only`: a newer version of the product wrote it.
+ * shared home, so it cannot be judged from here. `deleted`: the record itself was removed while the run went on.
  */
-export type RunLiveness = "running" | "ended" | "gone" | "rebooted" | "elsewhere";
+export type RunLiveness = "running" | "ended" | "gone" | "rebooted" | "elsewhere" | "deleted";
 
 /** One start of one member of a stage, as the host remembers it. Times are the host's own clock, ms since 1970. */
 export interface RunRecord {
@@ -301,7 +301,10 @@ export interface HostOps extends Disposable, RestartOps {
   records(session: string): Promise<readonly RunRecord[]>;
   /** The records once, then again each record that changes (started, ended, gone), within 1 s of the change. */
   watchRecords(session: string, signal: AbortSignal): AsyncIterable<readonly RunRecord[]>;
-  launch(request: LaunchRequest): Promise<LaunchOutcome>;
+  /** @param secrets values for `secrets` of the host that its `env_file` does not give; a launch that lacks one is refused. */
+  launch(request: LaunchRequest, secrets?: SecretValues): Promise<LaunchOutcome>;
+  /** Which variables the host's `env_file` gives, as a launch would read it now. */
+  envFileNames(): Promise<EnvFileReport>;
   stop(session: string, run: string, request: StopRequest): Promise<StopOutcome>;
   /** Ends only when aborted or when the link breaks (then it throws). `~/` is the home folder. */
   follow(path: string, from: FollowFrom, signal: AbortSignal): AsyncIterable<FollowEvent>;

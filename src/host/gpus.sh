@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 # One nvidia-smi that stays open: a new one costs 20 ms of CPU, a sample of an open one about 1 ms. In: interval (ms),
-# fields_1 to fields_3, from all that is wanted to what every driver knows: one unknown field fails the whole query.
+# path_prefix, fields_1 to fields_3, from all that is wanted to what every driver knows: one unknown field fails the whole query.
 say() {
   hold
   printf '%s\n' "$1"
@@ -15,6 +15,7 @@ relay() {
   done
   exit 0
 }
+[ -z "$path_prefix" ] || PATH=$path_prefix:$PATH
 command -v nvidia-smi >/dev/null || {
   hold
   printf '@ absent\n'

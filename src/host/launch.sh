@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2015,SC2034,SC2154,SC2209
 # Starts one run. In: root host boot uid session stage member run request fields (command cwd log shell from path_prefix
-# setup_count setup_N environment env_names machine hostname), and the texts of wrapper.sh and job.sh.
+# setup_count setup_N environment given_names secret_names env_file program salt machine hostname after), and the texts of wrapper.sh and job.sh.
 old_umask=$(umask)
 umask 077
 unset CDPATH
@@ -82,6 +82,43 @@ retry_is_due() {
     ! first_line "${old_run}started" || [ "$line" -le "$failed_run_started" ] || return 1
   done
 }
+# What the env_file gives goes before what comes with the launch. Values are in variables alone.
+check_environment() {
+  [ -z "$env_file" ] || read_env_file "$env_file" || refuse "$file_problem"
+  for name in $secret_names; do
+    case " $given_names $file_names " in
+      *" $name "*) ;;
+      *) refuse "The secret $name has no value for this host. Give it one with \"ML Session: Set Secret…\", or in the host's env_file${env_file:+ ($env_file)}." ;;
+    esac
+  done
+  environment=$file_exports$line_feed$environment
+  # One string of an environment can be 128 KiB long.
+  [ "$(printf %s "$environment" | wc -c)" -lt 120000 ] || refuse "The environment is too large: all names and values together may have 120 kB."
+}
+# One salt for all runs of the stage on this host, so that they can be compared. The first launch makes it.
+find_salt() {
+  if ! first_line "$session_dir/$stage/salt"; then
+    printf '%s\n' "$salt" 2>/dev/null >"$member_dir/.$run.salt" && ln -- "$member_dir/.$run.salt" "$session_dir/$stage/salt" 2>/dev/null
+    rm -f -- "$member_dir/.$run.salt"
+    first_line "$session_dir/$stage/salt" || return
+  fi
+  salt=$line
+}
+# The commit of the working folder. Looks only: no lock, no index written, no program that the repository names, 2 s.
+note_git() {
+  command -v timeout >/dev/null 2>&1 || return
+  GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0
+  export GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT
+  PATH=${path_prefix:+$path_prefix:}$PATH
+  commit=$(timeout 2 git -C "$here" rev-parse --verify HEAD) && [ -n "$commit" ] || return
+  changed=unknown
+  # Files that git does not know are what jobs write; only changed code makes a difference.
+  if said=$(timeout 2 git -c core.fsmonitor=false -C "$here" status --porcelain --untracked-files=no --ignore-submodules=dirty); then
+    changed=clean
+    [ -z "$said" ] || changed=dirty
+  fi
+  printf '%s %s\n' "$commit" "$changed" >"$dir/.git" && mv -- "$dir/.git" "$dir/git"
+}
 # Keeps the newest 20 ended runs of the member.
 prune() {
   kept=0
@@ -99,7 +136,8 @@ write_record() {
     printf '%63s\n' '' >"$new_dir/end" &&
       put version 1 && put session "${session#%}" && put stage "${stage#%}" && put member "${member#%}" && put run "$run" &&
       put machine "$machine" && put hostname "$hostname" && put command "$command" && put cwd "$here" &&
-      put shell "$shell" && put from "$from" && put env "$env_names" && put path "$path_prefix" && put started "$now" &&
+      put shell "$shell" && put from "$from" && put path "$path_prefix" && put started "$now" && put salt "$salt" &&
+      { [ -z "$program" ] || put program "$program"; } &&
       printf '%s\n' "$wrapper_text" >"$new_dir/wrapper.sh" && printf '%s\n' "$job_text" >"$new_dir/job.sh"
   } 2>/dev/null || refuse "$full"
   count=0
@@ -144,6 +182,8 @@ done
   finish
 }
 check_places
+check_environment
+find_salt
 now
 new_dir=$member_dir/.$run
 write_record
@@ -151,9 +191,18 @@ prune
 # The part that answers goes to the background, and the job's wrapper does not: a shell makes what it starts with & ignore
 # INT and QUIT, and a job that ignores INT cannot be stopped by it. What is started in the foreground is waited for, so
 # the wrapper ends the one that waits for it.
+# What the job writes of itself after this mark it tells itself.
+ring() {
+  rung=1
+  : >"$dir/.told"
+  printf '%s\n' "$stage/$member/$run" 2>/dev/null >>"$session_dir/changes"
+}
 answer_when_started() {
   job_begins
   trap over EXIT
+  note_git </dev/null >/dev/null 2>&1 &
+  git_looks=$!
+  rung=
   tries=0
   # Until the job's identity is written, then half a second more for what dies at once.
   until [ -s "$dir/process" ] || [ "$tries" -ge 50 ]; do
@@ -161,12 +210,15 @@ answer_when_started() {
     sleep 0.1 2>/dev/null || sleep 1
   done
   unlock
-  printf '%s\n' "$stage/$member/$run" 2>/dev/null >>"$session_dir/changes"
   tries=0
-  until ended "$dir" || [ "$tries" -ge 5 ]; do
+  until { ended "$dir" && [ -e "$dir/environment" ]; } || [ "$tries" -ge 5 ]; do
+    # Told to others when the record says what the job got.
+    [ -n "$rung" ] || [ ! -e "$dir/environment" ] || ring
     tries=$((tries + 1))
     sleep 0.1 2>/dev/null || sleep 1
   done
+  [ -n "$rung" ] || ring
+  wait "$git_looks"
   answer launched "$run"
 }
 answer_when_started &
@@ -178,6 +230,6 @@ export ML_ENVIRONMENT
 (
   kill -s KILL "$me"
   # shellcheck disable=SC2086
-  exec $detach sh "$dir/wrapper.sh" "$dir" "$log" "$boot" "$uid" "$detach" "$shell" "$old_umask" "$path_prefix" </dev/null >/dev/null 2>&1 5>&-
+  exec $detach sh "$dir/wrapper.sh" "$dir" "$log" "$boot" "$uid" "$detach" "$shell" "$old_umask" </dev/null >/dev/null 2>&1 5>&-
 )
 exit 0

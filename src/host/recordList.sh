@@ -6,7 +6,7 @@
 print_fields() (
   cd -- "$root/v1/$1/$session/" 2>/dev/null || exit 0
   printf '@ host %s\n' "$1"
-  LC_ALL=C find "./$2" -type d -name '.*' ! -name . -prune -o -type f ! -name '*.log' ! -name '*.sh' ! -name '*.lock' ! -name changes \
+  LC_ALL=C find "./$2" -type d -name '.*' ! -name . -prune -o -type f ! -name '*.log' ! -name '*.sh' ! -name '*.lock' ! -name changes ! -name program \
     -exec grep '' /dev/null {} + 2>/dev/null
 )
 # Whether runs of this host without a verdict live: "@ live stage/member/run 1".

@@ -1,52 +1,59 @@
 # shellcheck shell=sh disable=SC2034
 # Copied into the run's folder: starts the job and writes how it ended. The leader of its own session, and the job of
-# another, so that a signal to the job's group never reaches this one.
-dir=$1 log=$2 boot=$3 uid=$4 detach=$5 shell=$6 mask=$7 path_prefix=$8
-environment=$ML_ENVIRONMENT
+# another, so that a signal to the job's group never reaches this one. Its names begin with ml_session_, since the
+# environment it passes on may hold any others.
+{ set +xv; } 2>/dev/null
+ml_session_dir=$1 ml_session_log=$2 ml_session_boot=$3 ml_session_uid=$4 ml_session_detach=$5 ml_session_shell=$6 ml_session_mask=$7
+ml_session_environment=$ML_ENVIRONMENT
 unset ML_ENVIRONMENT
 # Caught, not ignored: what is ignored here would be ignored by the job too. A shell answers a signal after the job.
 trap : TERM HUP INT QUIT USR1 USR2
-ticks_of() {
-  stat_line=
-  { while IFS= read -r part || [ -n "$part" ]; do stat_line="$stat_line$part "; done; } 2>/dev/null <"/proc/$1/stat"
-  stat_line=${stat_line##*) }
+ml_session_ticks_of() {
+  ml_session_line=
+  {
+    while IFS= read -r ml_session_part || [ -n "$ml_session_part" ]; do ml_session_line="$ml_session_line$ml_session_part "; done
+  } 2>/dev/null <"/proc/$1/stat"
+  ml_session_line=${ml_session_line##*) }
   # shellcheck disable=SC2086
-  set -- $stat_line
-  ticks=${20}
+  set -- $ml_session_line
+  ml_session_ticks=${20}
 }
-put() {
-  printf '%s\n' "$2" >"$dir/.$1" && mv -- "$dir/.$1" "$dir/$1"
+ml_session_put() {
+  printf '%s\n' "$2" >"$ml_session_dir/.$1" && mv -- "$ml_session_dir/.$1" "$ml_session_dir/$1"
 }
-note_self() {
-  read -r self rest </proc/self/stat
-  ticks_of "$self"
-  put "$1" "$self $ticks $boot $uid" 2>/dev/null
+ml_session_note_self() {
+  read -r ml_session_self ml_session_rest </proc/self/stat
+  ml_session_ticks_of "$ml_session_self"
+  ml_session_put "$1" "$ml_session_self $ml_session_ticks $ml_session_boot $ml_session_uid" 2>/dev/null
 }
-note_self wrapper
+ml_session_note_self wrapper
 # In the foreground, since what is started with & ignores INT.
 (
-  note_self process
-  umask "$mask"
-  eval "$environment"
-  ML_SESSION_RUN=${dir##*/}
-  [ -z "$path_prefix" ] || PATH=$path_prefix:$PATH
-  export PATH ML_SESSION_RUN
+  ml_session_note_self process
+  umask "$ml_session_mask"
+  # All that is needed stands in arguments, before values come that may change how this shell splits or finds words.
   # shellcheck disable=SC2086
-  exec $detach "$shell" "$dir/job.sh" "$dir" "$shell"
-) >>"$log" 2>&1
-code=$?
-at=$(date +%s%3N 2>/dev/null)
-case $at in *[!0-9]* | '') at=$(date +%s)000 ;; esac
-[ "${#at}" -ge 13 ] || at=$(date +%s)000
+  set -- "${ml_session_dir##*/}" $ml_session_detach "$ml_session_shell" "$ml_session_dir/job.sh" "$ml_session_dir" "$ml_session_shell"
+  eval "$ml_session_environment" 2>/dev/null
+  ML_SESSION_RUN=$1
+  export ML_SESSION_RUN
+  shift
+  exec "$@"
+) >>"$ml_session_log" 2>&1
+ml_session_code=$?
+ml_session_at=$(date +%s%3N 2>/dev/null)
+case $ml_session_at in *[!0-9]* | '') ml_session_at=$(date +%s)000 ;; esac
+[ "${#ml_session_at}" -ge 13 ] || ml_session_at=$(date +%s)000
 # The shell's own sum: 128 and the number of the signal.
-if [ "$code" -gt 128 ] && [ "$code" -le 192 ] && name=$(kill -l $((code - 128)) 2>/dev/null) && [ -n "$name" ]; then
-  verdict="signal SIG${name#SIG} $at"
+if [ "$ml_session_code" -gt 128 ] && [ "$ml_session_code" -le 192 ] &&
+  ml_session_name=$(kill -l $((ml_session_code - 128)) 2>/dev/null) && [ -n "$ml_session_name" ]; then
+  ml_session_verdict="signal SIG${ml_session_name#SIG} $ml_session_at"
 else
-  verdict="code $code $at"
+  ml_session_verdict="code $ml_session_code $ml_session_at"
 fi
 # In place and without truncation: the blocks are there already.
-printf '%-63s\n' "$verdict" 1<>"$dir/end"
-member=${dir%/*}
-stage=${member%/*}
-session=${stage%/*}
-printf '%s\n' "${stage##*/}/${member##*/}/${dir##*/}" 2>/dev/null >>"$session/changes"
+printf '%-63s\n' "$ml_session_verdict" 1<>"$ml_session_dir/end"
+ml_session_member=${ml_session_dir%/*}
+ml_session_stage=${ml_session_member%/*}
+ml_session_session=${ml_session_stage%/*}
+printf '%s\n' "${ml_session_stage##*/}/${ml_session_member##*/}/${ml_session_dir##*/}" 2>/dev/null >>"$ml_session_session/changes"

@@ -1,6 +1,7 @@
 import type { GpuReport, GpuSample } from "../core/ports";
 import gpuScript from "../host/gpus.sh";
 import type { HostSession } from "./hostSession";
+import { pathPrefix } from "./jobEnvironment";
 import { lines } from "./scriptChannel";
 
 /** Names as `nvidia-smi --help-query-gpu` lists them; one that the driver does not know fails the whole query. */
@@ -23,7 +24,8 @@ export async function* watchGpus(
   const interval = Math.max(200, Math.round(everySeconds * 1000));
   const [fields_1, fields_2, fields_3] = fieldLists;
   for (;;) {
-    const variables = { ...session.variables, interval, fields_1, fields_2, fields_3 };
+    const path_prefix = pathPrefix(session.definition, session.identity.home);
+    const variables = { ...session.variables, path_prefix, interval, fields_1, fields_2, fields_3 };
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);
     try {

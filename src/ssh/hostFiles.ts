@@ -5,7 +5,7 @@ import outputsScript from "../host/outputs.sh";
 import readScript from "../host/readPart.sh";
 import toolsScript from "../host/tools.sh";
 import type { HostSession } from "./hostSession";
-import { pathPrefix } from "./launchRun";
+import { pathPrefix } from "./jobEnvironment";
 import { quoted } from "./scriptChannel";
 
 /** See `HostOps.read`. */

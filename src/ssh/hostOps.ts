@@ -25,6 +25,7 @@ import { followFile } from "./followFile";
 import { checkOutputs, findTools, logWriter, readPart } from "./hostFiles";
 import { watchGpus } from "./gpus";
 import type { HostSession } from "./hostSession";
+import { envFileNames } from "./jobEnvironment";
 import { launchRun } from "./launchRun";
 import { Control } from "./control";
 import { LogLooks } from "./logLooks";
@@ -123,7 +124,8 @@ function opsOf(session: HostSession): HostOps {
     onDidClose: transport.onDidClose,
     records: (name) => records(session, name),
     watchRecords: (name, signal) => watchRecords(session, name, signal),
-    launch: (request) => launchRun(session, request),
+    launch: (request, secrets) => launchRun(session, request, secrets),
+    envFileNames: () => envFileNames(session),
     stop: (name, run, request) => stopRun(session, { name, run }, request),
     follow: (path, from, signal) => followFile(session, path, from, signal),
     read: (path, offset, length) => readPart(session, path, offset, length),

@@ -34,6 +34,9 @@ export class RecordReader {
   #fields = new Map<string, Fields>();
   #hosts = new Map<string, string>();
   #live = new Map<string, boolean>();
+  /** What was said of each run of this host, by its path, for when its folder is deleted. */
+  readonly #known = new Map<string, RunRecord>();
+  #deleted: RunRecord[] = [];
 
   constructor(identity: HostIdentity, logger: Logger) {
     this.#identity = identity;
@@ -45,6 +48,8 @@ export class RecordReader {
       const [, word, path, value] = line.split(" ");
       if (word === "host") this.#host = path ?? "";
       if (word === "live" && path !== undefined) this.#live.set(path, value === "1");
+      const deleted = word === "deleted" && path !== undefined ? this.#known.get(path) : undefined;
+      if (deleted) this.#deleted.push({ ...deleted, liveness: "deleted" });
       return;
     }
     const match = /^(?:\.\/)?(?:\.\/)?([^/:]+\/[^/:]+\/[^/:]+)\/([^/:]+):(.*)$/s.exec(line);
@@ -60,13 +65,16 @@ export class RecordReader {
 
   /** The records of the batch, the newest last. A record that cannot be understood is left out with a warning. */
   take(): RunRecord[] {
-    const records: RunRecord[] = [];
+    const records = this.#deleted;
+    this.#deleted = [];
     for (const [key, fields] of this.#fields) {
       const here = this.#hosts.get(key) === hostFolder(this.#identity);
-      const live = this.#live.get(key.slice(key.indexOf("/") + 1)) ?? false;
+      const path = key.slice(key.indexOf("/") + 1);
+      const live = this.#live.get(path) ?? false;
       const record = recordOf(fields, this.#identity, { here, live });
       if (record === undefined) this.#logger.warn(`The run record ${key} is damaged or half written; it is left out.`);
       else records.push(record);
+      if (record && here) this.#known.set(path, record);
     }
     this.#fields = new Map();
     this.#hosts = new Map();
@@ -109,6 +117,7 @@ function recordOf(
     ...(end === undefined ? {} : { end }),
     ...stopsOf(fields),
     ...setupOf(text("setup-failed")),
+    ...circumstancesOf(fields),
     liveness: livenessOf(end !== undefined, seen, process, identity),
   };
 }
@@ -121,6 +130,36 @@ function stopsOf(fields: Fields): Pick<RunRecord, "stopRequestedBy" | "retryStop
     ...(stopRequestedBy === undefined ? {} : { stopRequestedBy }),
     ...(retryStoppedBy === undefined ? {} : { retryStoppedBy }),
   };
+}
+
+/** What the job got, as far as the record says it: older versions wrote less. */
+function circumstancesOf(
+  fields: Fields,
+): Pick<RunRecord, "setup" | "environment" | "environmentSalt" | "effectivePath" | "git"> {
+  const setup: string[] = [];
+  for (let line = fields.get("setup.0"); line !== undefined; line = fields.get(`setup.${setup.length}`))
+    setup.push(line);
+  const environment = fields.get("environment");
+  const salt = fields.get("salt");
+  const path = fields.get("effective-path");
+  const [, commit, tree] = /^([0-9a-f]{40,64}) (clean|dirty|unknown)$/.exec(fields.get("git") ?? "") ?? [];
+  return {
+    ...(setup.length === 0 ? {} : { setup }),
+    ...(environment === undefined || salt === undefined
+      ? {}
+      : { environment: hashesOf(environment), environmentSalt: salt }),
+    ...(path === undefined ? {} : { effectivePath: path }),
+    ...(commit === undefined ? {} : { git: { commit, ...(tree === "unknown" ? {} : { dirty: tree === "dirty" }) } }),
+  };
+}
+
+/** `NAME HASH` a line; `-` where the host could make none. */
+function hashesOf(text: string): Readonly<Record<string, string>> {
+  const pairs = text.split("\n").flatMap((line) => {
+    const [, name, hash] = /^(\w+) ([0-9a-f]{16}|-)$/.exec(line) ?? [];
+    return name === undefined || hash === undefined ? [] : [[name, hash === "-" ? "" : hash] as const];
+  });
+  return Object.fromEntries(pairs);
 }
 
 /** `CODE LINE`, as job.sh writes it. */

@@ -130,7 +130,7 @@ export function processesWith(text: string): number[] {
 export async function until(
   what: string | (() => string),
   condition: () => boolean | Promise<boolean>,
-  seconds = 15,
+  seconds = 60,
 ): Promise<void> {
   const end = Date.now() + seconds * 1000;
   while (!(await condition())) {

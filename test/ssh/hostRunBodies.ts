@@ -43,6 +43,15 @@ export function runBehaviour(name: string, shell: string, makeTransport: MakeTra
       );
       return now;
     };
+    /** When the record has all that the job writes of itself. */
+    const complete = async (record: RunRecord): Promise<RunRecord> => {
+      let now = record;
+      await until(
+        `what ${record.command} got`,
+        async () => (now = await recordOf(record.run, record.session)).environment !== undefined,
+      );
+      return now;
+    };
     const logOf = (record: RunRecord): string => readFileSync(record.log.path, "utf8");
 
     it("knows the host", () => {
@@ -78,7 +87,7 @@ export function runBehaviour(name: string, shell: string, makeTransport: MakeTra
     });
 
     it("names the binary that the first word means", async () => {
-      const record = await ended(
+      const record = await complete(
         launched(await host.ops.launch(host.request({ stage: stage(), command: "A=1 ls /" }))),
       );
       assert.match(record.binary, /^\/.*\/ls$/);
@@ -270,6 +279,7 @@ export function runBehaviour(name: string, shell: string, makeTransport: MakeTra
       const record = launched(await host.ops.launch(host.request({ session: "shared", command: "sleep 300" })));
       const own = join(host.state, "v1");
       const [identity = ""] = readdirSync(own);
+      await complete(record);
       mkdirSync(join(own, "0123-login2"));
       cpSync(join(own, identity, "shared"), join(own, "0123-login2", "shared"), { recursive: true });
       await host.ops.stop("shared", record.run, { signal: "TERM", graceSeconds: 5, requestedBy: "me" });
@@ -279,7 +289,7 @@ export function runBehaviour(name: string, shell: string, makeTransport: MakeTra
     });
 
     it("leaves damaged records out, with a warning", async () => {
-      const record = await ended(launched(await host.ops.launch(host.request({ session: "damaged" }))));
+      const record = await complete(await ended(launched(await host.ops.launch(host.request({ session: "damaged" })))));
       const dir = folderOf(host, record);
       cpSync(dir, `${dir}-copy`, { recursive: true });
       writeFileSync(join(`${dir}-copy`, "started"), "\0\x01garbage");
@@ -307,9 +317,17 @@ export function runBehaviour(name: string, shell: string, makeTransport: MakeTra
       const first = await ended(launched(await host.ops.launch(host.request({ session, stage: "a" }))));
       const over = new AbortController();
       const watch = host.ops.watchRecords(session, over.signal)[Symbol.asyncIterator]();
+      let told = "";
+      // What the job got may be told after its start or its end: then the same is said again.
       const next = async (): Promise<readonly string[]> => {
-        const result = await watch.next();
-        return result.done === true ? [] : result.value.map((each) => `${each.stage} ${each.liveness}`);
+        for (;;) {
+          const result = await watch.next();
+          const seen = result.done === true ? [] : result.value.map((each) => `${each.stage} ${each.liveness}`);
+          if (result.done === true || seen.join() !== told) {
+            told = seen.join();
+            return seen;
+          }
+        }
       };
       assert.deepEqual(await next(), [`a ${first.liveness}`]);
       const other = await host.connect();

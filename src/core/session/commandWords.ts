@@ -60,6 +60,28 @@ function isInvolved(token: Token, first: boolean): boolean {
   return token.kind === "end" && /^(?:[()]|;;)$/.test(token.operator);
 }
 
+/** A word as it stands in a command. */
+export interface PlainWord {
+  /** Without its quotes. */
+  readonly value: string;
+  /** Whether it is what it says: nothing in it is expanded by the shell. */
+  readonly literal: boolean;
+}
+
+/** The simple commands of a command line, in order, each as its words; redirections and their files are left out. */
+export function simpleCommands(command: string): readonly (readonly PlainWord[])[] {
+  const commands: PlainWord[][] = [[]];
+  let isFile = false;
+  for (const token of tokens(command)) {
+    if (token.kind === "end") commands.push([]);
+    else if (token.kind === "word" && !isFile) {
+      commands.at(-1)?.push({ value: token.value, literal: token.literal });
+    }
+    isFile = token.kind === "redirect";
+  }
+  return commands.filter((words) => words.length > 0);
+}
+
 type State =
   | { readonly kind: "start" }
   | { readonly kind: "arguments" }
