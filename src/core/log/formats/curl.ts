@@ -28,7 +28,7 @@ export const curlFormats: readonly ProgressFormat[] = [
     // curl -Z: `DL% UL%  Dled  Uled  Xfers  Live Total     Current  Left    Speed`, `Qd` behind `Live` in some versions
     key: "curl",
     trigger: "-- ",
-    needles: ["--  --  ", "\\d --   ", "\\d  --  "],
+    needles: ["--  --  ", "\\d --  "],
     read: ({ body }) => {
       const match = curlParallelRow.exec(body);
       if (match === null) return undefined;
@@ -54,7 +54,7 @@ const curlRow = new RegExp(String.raw`${counts} +(${time}) +(${time}) +(${time})
 const narrowTime = String.raw`(\d:\d\d:\d\d| {2}\d\d:\d\d|\d\dh \d\dm|[ \d]\dd \d\dh| {3,5}\d{1,3}[dmy]| {7})`;
 const narrowRow = new RegExp(String.raw`${counts} ${narrowTime} ${narrowTime} ${narrowTime} +${amount}\s*$`);
 const curlParallelRow = new RegExp(
-  String.raw`^ *(\d{1,3}|--) +(?:\d{1,3}|--) +${amount} +[\d.]+[kKMGTP]?(?: +\d+){2,3} +${time} +(${time}) +(${time}) +${amount}\s*$`,
+  String.raw`^ *(\d{1,3}(?= -- {2})|--(?= {2}-- {2})) +-- +${amount} +[\d.]+[kKMGTP]?(?: +\d+){2,3} +${time} +(${time}) +(${time}) +${amount}\s*$`,
 );
 
 function readCurl(body: string): FormatReading | undefined {

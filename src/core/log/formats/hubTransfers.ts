@@ -149,7 +149,7 @@ export const hubFormats: readonly ProgressFormat[] = [
     needles: [...rateNeedles, ...amountNeedles],
     read: ({ body }) => {
       const match = xetBar.exec(body);
-      if (match === null || (match[3] === undefined && !body.includes("B/s"))) return undefined;
+      if (match === null || !(body.includes("B/s") || /\d[kMG]B \/ [\d ]/.test(body))) return undefined;
       const label = match[1]?.trim() ?? "";
       const all = size(match[3], 1000);
       return {
@@ -193,7 +193,7 @@ export const hubFormats: readonly ProgressFormat[] = [
     needles: amountNeedles,
     read: ({ body }) => {
       const match =
-        /^#\d+ (?:[\d.]+ )?sha256:[\da-f]+ ([\d.]+[kMGT]?B) \/ ([\d.]+[kMGT]?B)(?: [\d.]+s)?(?: done)?\s*$/.exec(body);
+        /^#\d+ (?:[\d.]+ )?sha256:[\da-f]+ ([\d.]+[kMG]B) \/ ([\d.]+[kMGT]?B)(?: [\d.]+s)?(?: done)?\s*$/.exec(body);
       if (match === null) return undefined;
       return { ...bytes({ done: size(match[1], 1000), total: size(match[2], 1000) }), role: "aux" };
     },

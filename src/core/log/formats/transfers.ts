@@ -1,15 +1,18 @@
 import { bytes, seconds, size } from "./byteFields";
 import { present, type FormatReading, type ProgressFormat } from "./format";
 
+/** A row of dots; the styles mega and giga have eight of them in a cluster. */
+const wgetNeedles = ["........", ",,,,,,,,", "   100%"];
+
 /** Tools that move bytes. wget, curl, aria2, rsync, pv, rclone, git and aws count in 1024, the hubs and docker in 1000. */
 export const transferFormats: readonly ProgressFormat[] = [
   {
     // wget 1.x, redirected: `1622000K .......... .......... 33% 98.7M 32s`; the last row has `=47s`
     key: "wget",
     trigger: "K ",
-    // The styles mega and giga have eight dots in a cluster.
-    needles: ["........", ",,,,,,,,", "   100%"],
+    needles: wgetNeedles,
     read: ({ body }) => {
+      if (!wgetNeedles.some((needle) => body.includes(needle))) return undefined;
       const match =
         /^ *\d+K [.,+ ]{1,120}?(?:(\d{1,3})% +)?([\d.]+[KMGT]?)(?: ?(=)?((?:\d+[dhms] ?|\d+\.\d+s)+))?\s*$/.exec(body);
       if (match === null) return undefined;
@@ -157,7 +160,7 @@ export const transferFormats: readonly ProgressFormat[] = [
 
 function readRsync(body: string): FormatReading | undefined {
   const match =
-    /^ *([\d,]+|[\d.]+[KMGT]) +(\d{1,3})% +([\d.]+[kKMGT]?B)\/s +(\d+:\d\d:\d\d|\?\?:\?\?:\?\?)(?: +\((?:xfr|xfer)#\d+, (?:to|ir)-(?:chk|check)=(\d+)\/(\d+)\))?\s*$/.exec(
+    /^ *([\d,]+|[\d.]+[KMGT]) +(\d{1,3})% +([\d.]+[kKMGT]?B)\/s(?: {3,}| {2}(?=\d)| (?=\d:))(\d+:\d\d:\d\d|\?\?:\?\?:\?\?)(?: +\((?:xfr|xfer)#\d+, (?:to|ir)-(?:chk|check)=(\d+)\/(\d+)\))?\s*$/.exec(
       body,
     );
   if (match === null) return undefined;
