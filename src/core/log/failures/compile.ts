@@ -48,13 +48,14 @@ export const compileRules: readonly FailureRule[] = [
       "torch._inductor.exc.",
       "LLVM ERROR: ",
       "Failed building wheel for",
+      "error: metadata-generation-failed",
       "Failed to build ",
       "CMake Error at ",
       "nvcc error ",
       "ld returned ",
     ],
     pattern:
-      /^(?:[\w.]*(?:Error|Exception): .{0,120}(?:Error building extension|Ninja build failed|ptxas exited)|[\w.]*CUDAMismatchException\b|[\w.]*OutOfResources: out of resource|torch\._(?:dynamo|inductor)\.exc\.\w+|LLVM ERROR: .{1,120}|ERROR: Failed building wheel for \S{1,80}|[×x]? ?Failed to build [`'\w].{0,120}|CMake Error at \S{1,200}|nvcc error {1,4}: .{1,120}|collect2: error: ld returned \d)/,
+      /^(?:[\w.]*(?:Error|Exception): .{0,120}(?:Error building extension|Ninja build failed|ptxas exited)|[\w.]*CUDAMismatchException\b|[\w.]*OutOfResources: out of resource|torch\._(?:dynamo|inductor)\.exc\.\w+|LLVM ERROR: .{1,120}|ERROR: Failed building wheel for \S{1,80}|error: metadata-generation-failed|[×x]? ?Failed to build [`'\w].{0,120}|CMake Error at \S{1,200}|nvcc error {1,4}: .{1,120}|collect2: error: ld returned \d)/,
     cause:
       "The compiler failed (nvcc, gcc, ninja, CMake or Triton); its reason stands in the lines above or below this one.",
     remedy:

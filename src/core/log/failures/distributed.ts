@@ -53,10 +53,16 @@ export const distributedRules: readonly FailureRule[] = [
     weight: 3,
     needles: [
       ...["ddress already in use", "EADDRINUSE", "port is already allocated", "couldn't bind HTTP server socket"],
-      ...["Cannot find empty port in range", "could not bind to port", "is already running at", "is utilizing it"],
+      ...[
+        "Cannot find empty port in range",
+        "could not bind to port",
+        "is already running at",
+        "is already in use",
+        "is utilizing it",
+      ],
     ],
     pattern:
-      /^(?:RuntimeError: The server socket has failed to (?:listen|bind) .{0,300}Address already in use|Error: listen EADDRINUSE|OSError: Cannot find empty port in range|(?:ERROR: )?TensorBoard could not bind to port|ConnectionError: .{0,200}(?:is already running at|another process is utilizing it)|.{0,400}os_error:"Address already in use")|^(?:.{0,400}?(?:: |\(|\] |, ))?(?:\[Errno 98\]|EADDRINUSE\b|(?:Address|address) already in use[).]{0,2}\s*$|port is already allocated|couldn't bind HTTP server socket)/,
+      /^(?:RuntimeError: The server socket has failed to (?:listen|bind) .{0,300}Address already in use|Error: listen EADDRINUSE|OSError: Cannot find empty port in range|(?:ERROR: )?TensorBoard could not bind to port|[\w.]*(?:ValueError|RuntimeError|OSError): Port \d+ is already in use|ConnectionError: .{0,200}(?:is already running at|another process is utilizing it)|.{0,400}os_error:"Address already in use")|^(?:.{0,400}?(?:: |\(|\] |, ))?(?:\[Errno 98\]|EADDRINUSE\b|(?:Address|address) already in use[).]{0,2}\s*$|port is already allocated|couldn't bind HTTP server socket)/,
     unless: /no 'address|\bno ['"]/,
     cause: "The port is taken, usually by an older server that is still running.",
     remedy: "Find it with `ss -ltnp` and stop it, or choose another port.",
@@ -247,6 +253,7 @@ export const schedulerRules: readonly FailureRule[] = [
     needles: ["DUE TO PREEMPTION", "DUE TO JOB REQUEUE", " preempted", "Preempted", "was low on resource: "],
     pattern:
       /^(?:slurmstepd(?:-[\w.-]{1,60})?|srun): (?:error: )?.{0,100}DUE TO (?:PREEMPTION|JOB REQUEUE)|^(?:Warning {1,8}\w{1,20} .{0,80})?(?:Preempted (?:by|in order to)\b|The node was low on resource: )|^(?:\[\w+\])?(?:(?:The|This|Your) )?(?:[Ss]pot )?(?:[Ii]nstance|[Cc]luster|[Nn]ode|VM|[Jj]ob|[Pp]od)\b.{0,60} (?:was|is being|has been) preempted\b/,
+    unless: /\bearlier\b|\battempt\b|\b[Rr]esum|\b[Pp]revious/,
     cause: "The scheduler took the job off its node (preempted or put back into the queue).",
     remedy: "It starts again when it is its turn; make sure that it resumes from a checkpoint.",
   }),

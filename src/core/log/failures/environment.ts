@@ -142,9 +142,10 @@ export const environmentRules: readonly FailureRule[] = [
       "Back-off restarting failed container",
       "Error: short-name ",
       "Error: initializing source",
+      "Error: stat nvidia.com/",
     ],
     pattern:
-      /^(?:Warning {1,8}\w{1,20} .{0,80})?(?:Error: )?(?:(?:ErrImagePull|ImagePullBackOff|CreateContainer(?:Config)?Error|RunContainerError)\b|Back-off restarting failed container|short-name .{1,200}did not resolve|initializing source .{1,200})/,
+      /^(?:Warning {1,8}\w{1,20} .{0,80})?(?:Error: )?(?:(?:ErrImagePull|ImagePullBackOff|CreateContainer(?:Config)?Error|RunContainerError)\b|Back-off restarting failed container|short-name .{1,200}did not resolve|initializing source .{1,200}|stat nvidia\.com\/gpu.{1,80})/,
     cause: "The container could not be started, or its image could not be fetched.",
     remedy: "Look at the name of the image, at the login for its registry, and at the container's own log.",
   }),
@@ -157,9 +158,10 @@ export const environmentRules: readonly FailureRule[] = [
       ".service: Failed to ",
       "Failed to connect to bus",
       "entered FATAL state",
+      "Failed to start transient service",
     ],
     pattern:
-      /^(?:(?<unit>[\w@.-]{1,100}\.service): (?:Failed with result '(?!oom-kill|success)[\w-]{1,30}'|start operation timed out|Failed to (?:load environment files|determine user credentials|set up .{1,60}))|Failed to connect to bus: .{1,80}|gave up: (?<name>\S{1,80}) entered FATAL state)/,
+      /^(?:(?<unit>[\w@.-]{1,100}\.service): (?:Failed with result '(?!oom-kill|success)[\w-]{1,30}'|start operation timed out|Failed to (?:load environment files|determine user credentials|set up .{1,60}))|Failed to connect to bus: .{1,80}|Failed to start transient service unit: .{1,160}|gave up: (?<name>\S{1,80}) entered FATAL state)/,
     cause: (captured) => `The service ${captured["unit"] ?? captured["name"] ?? ""} cannot run.`.replace("  ", " "),
     remedy:
       "Read `journalctl -u UNIT`. `Failed to connect to bus`: without a login there is no user manager (`loginctl enable-linger`, or set XDG_RUNTIME_DIR).",
@@ -180,14 +182,25 @@ export const environmentRules: readonly FailureRule[] = [
       "have unmet dependencies",
       "is required for a normal functioning of this module",
       "because it doesn't have a source distribution",
+      "error: No interpreter found for Python",
     ],
     pattern:
-      /^(?:ERROR: Package '?\S{1,80}'? requires a different Python|PackagesNotFoundError: .{0,100}|ResolvePackageNotFound:.{0,100}|(?:[\w.]*\.)?(?:Contextual)?VersionConflict: .{1,200}|.{0,300}version solving failed|E: Unable to correct problems, you have held broken packages|The following packages have unmet dependencies|ImportError: (?<wanted>\S{1,80}) is required for a normal functioning of this module.{0,100}|error: Distribution .{1,200} can't be installed because it doesn't have a source distribution)/,
+      /^(?:ERROR: Package '?\S{1,80}'? requires a different Python|PackagesNotFoundError: .{0,100}|ResolvePackageNotFound:.{0,100}|(?:[\w.]*\.)?(?:Contextual)?VersionConflict: .{1,200}|.{0,300}version solving failed|E: Unable to correct problems, you have held broken packages|The following packages have unmet dependencies|ImportError: (?<wanted>\S{1,80}) is required for a normal functioning of this module.{0,100}|error: No interpreter found for Python .{1,80}|error: Distribution .{1,200} can't be installed because it doesn't have a source distribution)/,
     cause: (captured) =>
       captured["wanted"] === undefined
         ? "The package manager found no set of versions that fit each other (or none for this Python)."
         : `The installed packages do not fit each other: ${captured["wanted"]} is needed.`,
     remedy:
       "Install the versions that the message names in one command, or use another Python version or a fresh environment.",
+  }),
+  rule({
+    failure: "env-setup",
+    severity: "warning",
+    permanent: true,
+    needles: ["couldn't chdir to "],
+    pattern: /^slurmstepd(?:-[\w.-]{1,60})?: error: couldn't chdir to [`'](?<folder>[^'`]{1,300})'/,
+    cause: (captured) => `The job's folder ${group(captured, "folder")} does not exist on this node; it runs in /tmp.`,
+    remedy: "Give --chdir a folder that all nodes see.",
+    subject: (captured) => ({ path: group(captured, "folder") }),
   }),
 ];

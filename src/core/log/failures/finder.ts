@@ -149,7 +149,9 @@ export class FailureFinder {
       const waiting = this.#tracebacks.waiting(peeled.source);
       // The line explains the exception above it, which is reported with it.
       if (waiting !== undefined && explain(waiting)?.rule.failure === said.rule.failure) return [];
-      return this.#found({ ...said, place, startLine: place.line });
+      // What a launcher says last is weighed against all that was said before.
+      const before = said.rule.lastWord === true ? this.settle() : [];
+      return [...before, ...this.#found({ ...said, place, startLine: place.line })];
     }
     const trend = this.#trends.line(body, place);
     if (trend !== undefined && !this.#isEcho(place.line)) return this.#report(trend);
@@ -197,7 +199,7 @@ export class FailureFinder {
 
   #certain(finding: Finding): readonly FailureReading[] {
     const { rule, captured, place, startLine } = finding;
-    if (rule.weight === 0 && this.#isEcho(place.line)) return [];
+    if (rule.weight === 0 && (rule.lastWord === true ? this.#failed : this.#isEcho(place.line))) return [];
     return this.#report({
       ...placed(place, startLine),
       failure: rule.failure,

@@ -117,10 +117,11 @@ export const gpuRules: readonly FailureRule[] = [
       "No GPU found. A GPU is needed",
       "required GPUs exceeds the total",
       "Failed to initialize NVML",
+      "NVIDIA-SMI couldn't find libnvidia-ml",
       "Unable to determine the device handle",
     ],
     pattern:
-      /^(?:(?:[\w.]*(?:Error|Exception)): .{0,200}?)?(?:No devices were found\s*$|No CUDA GPUs are available|(?:CUDA error: )?no CUDA-capable device is detected|Found no NVIDIA driver|NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver|Torch not compiled with CUDA enabled|(?:CUDA error: )?invalid device ordinal|Failed to infer device type|Unexpected error from cudaGetDeviceCount\(\)|CUDA unknown error|CUDA driver initialization failed|Attempting to deserialize object on a CUDA device but torch\.cuda\.is_available\(\) is False|No supported gpu backend found|No GPU found\. A GPU is needed|The number of required GPUs exceeds the total|Failed to initialize NVML: (?:Unknown Error|Driver Not Loaded|GPU access blocked|Not Found))/,
+      /^(?:(?:[\w.]*(?:Error|Exception)): .{0,200}?)?(?:No devices were found\s*$|No CUDA GPUs are available|(?:CUDA error: )?no CUDA-capable device is detected|Found no NVIDIA driver|NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver|Torch not compiled with CUDA enabled|(?:CUDA error: )?invalid device ordinal|Failed to infer device type|Unexpected error from cudaGetDeviceCount\(\)|CUDA unknown error|CUDA driver initialization failed|Attempting to deserialize object on a CUDA device but torch\.cuda\.is_available\(\) is False|No supported gpu backend found|No GPU found\. A GPU is needed|NVIDIA-SMI couldn't find libnvidia-ml|The number of required GPUs exceeds the total|Failed to initialize NVML: (?:Unknown Error|Driver Not Loaded|GPU access blocked|Not Found))/,
     cause: "No usable GPU is visible to the job.",
     remedy:
       "Look at `nvidia-smi` and CUDA_VISIBLE_DEVICES on the host; in a container start it with --gpus all; with Slurm ask for GPUs (--gres=gpu:N); the installed PyTorch must be a CUDA build.",
@@ -209,12 +210,12 @@ export const gpuRules: readonly FailureRule[] = [
     scope: "both",
     needles: [
       ...["CUDA_ERROR_", "CUDA runtime error in ", ": Cuda Runtime (", "Triton Error [CUDA]"],
-      ...["Cannot re-initialize CUDA in forked", "CUDA call failed lazily", "cudaErrorInsufficientDriver"],
+      ...["Cannot re-initialize CUDA in forked", "CUDA call failed lazily", "cuDNN Frontend error: "],
     ],
     pattern:
-      /^(?:[\w.]*(?:Error|Exception): .{0,200}?(?<name>CUDA_ERROR_(?!OUT_OF_MEMORY|NO_DEVICE)\w{3,60})|(?:Failed setting context|could not synchronize on CUDA context|.{0,80}failed to (?:launch|synchronize|enqueue).{0,80}): (?<said>CUDA_ERROR_\w{3,60})|(?:\[TensorRT-LLM\]\[ERROR\] )?.{0,200}CUDA runtime error in .{0,200}?: (?<what>(?!out of memory)[\w ]{3,80})|.{0,120}Error Code \d+: Cuda Runtime \((?<reason>[^)]{1,80})\)|[\w.]*RuntimeError: (?:Triton Error \[CUDA\]: (?<kernel>.{1,80})|Cannot re-initialize CUDA in forked subprocess)|[\w.]*DeferredCudaCallError: )/,
+      /^(?:[\w.]*(?:Error|Exception): .{0,200}?(?<name>CUDA_ERROR_(?!OUT_OF_MEMORY|NO_DEVICE)\w{3,60})|(?:Failed setting context|could not synchronize on CUDA context|.{0,80}failed to (?:launch|synchronize|enqueue).{0,80}): (?<said>CUDA_ERROR_\w{3,60})|(?:\[TensorRT-LLM\]\[ERROR\] )?.{0,200}CUDA runtime error in .{0,200}?: (?<what>(?!out of memory)[\w ]{3,80})|.{0,120}Error Code \d+: Cuda Runtime \((?<reason>[^)]{1,80})\)|[\w.]*RuntimeError: (?:Triton Error \[CUDA\]: (?<kernel>.{1,80})|Cannot re-initialize CUDA in forked subprocess|cuDNN Frontend error: (?<plan>.{1,80}))|[\w.]*DeferredCudaCallError: )/,
     cause: (captured) =>
-      `CUDA refused a call: ${captured["name"] ?? captured["said"] ?? captured["what"] ?? captured["reason"] ?? captured["kernel"] ?? "it was not set up as it should be in this process"}.`,
+      `CUDA refused a call: ${captured["name"] ?? captured["said"] ?? captured["what"] ?? captured["reason"] ?? captured["kernel"] ?? captured["plan"] ?? "it was not set up as it should be in this process"}.`,
     remedy:
       "Run once with CUDA_LAUNCH_BLOCKING=1 to see the true place; check `dmesg` for Xid messages and that driver, CUDA and the packages fit each other. In forked processes use the start method `spawn`.",
     subject: (captured) => ({
@@ -256,11 +257,12 @@ export const gpuRules: readonly FailureRule[] = [
       "CUDAExecutionProvider",
       "libonnxruntime_providers_cuda",
       "no compatible GPUs were discovered",
+      "not compiled with GPU offload support",
       "Can't initialize NVML",
       ...["ing to CPU", "back to CPU", "back to cpu", " on CPU", " on the CPU", "using CPU", "Using CPU", "using cpu"],
     ],
     pattern:
-      /^(?:(?:WARNING|warning|Warning|INFO)?:? {0,8})(?:Skipping registering GPU devices|An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed|ggml_cuda_init: failed to initialize CUDA|.{0,200}UserWarning: CUDA initialization: |no usable GPU found|Could not find any nv files on this host|The NVIDIA Driver was not detected|.{0,200}UserWarning: (?:CUDA is not available|.{0,100}CUDA is not available)|(?:CUDA|GPU) (?:is )?not (?:available|found)[,;.]? ?(?:[Ff]alling back to|[Uu]sing|[Rr]unning on) (?:the )?CPU|failed call to cuInit: |Cannot dlopen some GPU libraries|GPU available: True \(\w+\), used: False|.{0,300}UserWarning: (?:Specified provider 'CUDAExecutionProvider' is not in available|Can't initialize NVML|User provided device_type of 'cuda', but CUDA is not available)|(?:\[.{1,160}\] )?(?:.{0,200}Failed to load library libonnxruntime_providers_cuda|Failed to create CUDAExecutionProvider)|.{0,200}no compatible GPUs were discovered|(?:[Nn]o |[Nn]either )(?:\w+ )?(?:GPU|CUDA|cuda)[^.;]{0,60}(?:found|available|detected|visible|present)\b.{0,30}\b(?:CPU|cpu)\b|(?:\w{1,20} )?(?:CUDA|GPUs?|cuda) (?:is |are |was |were )?(?:not |un)(?:available|found|detected|usable|supported)[^.]{0,30}\b(?:[Ff]all|[Dd]efault|[Ss]witch|[Uu]s|[Rr]unn)ing\b.{0,12}\b(?:CPU|cpu)\b)/,
+      /^(?:(?:WARNING|warning|Warning|INFO)?:? {0,8})(?:Skipping registering GPU devices|An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed|ggml_cuda_init: failed to initialize CUDA|.{0,200}UserWarning: CUDA initialization: |no usable GPU found|Could not find any nv files on this host|The NVIDIA Driver was not detected|.{0,200}UserWarning: (?:CUDA is not available|.{0,100}CUDA is not available)|(?:CUDA|GPU) (?:is )?not (?:available|found)[,;.]? ?(?:[Ff]alling back to|[Uu]sing|[Rr]unning on) (?:the )?CPU|failed call to cuInit: |Cannot dlopen some GPU libraries|GPU available: True \(\w+\), used: False|.{0,300}UserWarning: (?:Specified provider 'CUDAExecutionProvider' is not in available|Can't initialize NVML|User provided device_type of 'cuda', but CUDA is not available)|(?:\[.{1,160}\] )?(?:.{0,200}Failed to load library libonnxruntime_providers_cuda|Failed to create CUDAExecutionProvider)|.{0,200}no compatible GPUs were discovered|not compiled with GPU offload support|(?:[Nn]o |[Nn]either )(?:\w+ )?(?:GPU|CUDA|cuda)[^.;]{0,60}(?:found|available|detected|visible|present)\b.{0,30}\b(?:CPU|cpu)\b|(?:\w{1,20} )?(?:CUDA|GPUs?|cuda) (?:is |are |was |were )?(?:not |un)(?:available|found|detected|usable|supported)[^.]{0,30}\b(?:[Ff]all|[Dd]efault|[Ss]witch|[Uu]s|[Rr]unn)ing\b.{0,12}\b(?:CPU|cpu)\b)/,
     cause: "No GPU is used: the program goes on on the CPU, many times slower.",
     remedy:
       "Check `nvidia-smi` where it runs; install the GPU build of the program; in a container pass the GPUs (--gpus all, --nv) with the NVIDIA container toolkit.",

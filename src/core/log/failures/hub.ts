@@ -115,9 +115,10 @@ export const hubRules: readonly FailureRule[] = [
       "exceeded its LFS budget",
       "exceeded a secondary rate",
       "Too many users have viewed or downloaded",
+      "is over its data quota",
     ],
     pattern:
-      /^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|RateLimitError|Error)(?:\(\w{1,60}\))?: |Error: )(?:.{0,300}?)(?:429 (?:Client Error|Too Many Requests)|'429 Too Many Requests'|Error code: 429|[Rr]ate limit)|^(?:docker: )?(?:Error response from daemon: )?toomanyrequests: |^(?:fatal error: )?An error occurred \(SlowDown\)|^curl: \(22\) .{0,100}returned error: 429|^(?:Error downloading object: |batch response: ).{0,600}over its data quota|^.{0,60}ERROR 429: |^(?:batch response: |remote: )?.{0,60}exceeded (?:its LFS budget|a secondary rate limit)|^Too many users have viewed or downloaded this file/,
+      /^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|RateLimitError|Error)(?:\(\w{1,60}\))?: |Error: )(?:.{0,300}?)(?:429 (?:Client Error|Too Many Requests)|'429 Too Many Requests'|Error code: 429|[Rr]ate limit)|^(?:docker: )?(?:Error response from daemon: )?toomanyrequests: |^(?:fatal error: )?An error occurred \(SlowDown\)|^curl: \(22\) .{0,100}returned error: 429|^(?:Error downloading object: |batch response: ).{0,600}over its data quota|^.{0,60}ERROR 429: |^(?:batch response: )?This repository is over its data quota|^(?:batch response: |remote: )?.{0,60}exceeded (?:its LFS budget|a secondary rate limit)|^Too many users have viewed or downloaded this file/,
     cause: (captured) =>
       group(captured, "x") +
       "The server refuses more requests for now: too many were sent (HTTP 429), or a data quota is used up.",
@@ -152,9 +153,10 @@ export const hubRules: readonly FailureRule[] = [
       "No API key",
       "api_key not configured",
       "could not read Username",
+      "do not have permission to access the requested",
     ],
     pattern:
-      /^(?:ValueError: Invalid token passed|ServiceException: 401 Anonymous caller|[\w.]*ClientError: An error occurred \((?:40[13]|AccessDenied|Forbidden|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken)\)|[\w.]*(?:LocalTokenNotFoundError|NoCredentialsError): |Error: Not logged in|[\w.]*AuthenticationError: API key verification failed)|^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|AuthenticationError|PermissionDeniedError|CommError|UsageError|LocalTokenNotFoundError|BadRequestError)(?:\(\w{1,60}\))?: |Error: |wandb: ERROR |curl: \(22\) |fatal: (?!could not create|unable to create|cannot ))(?:[\s\S]{0,300}?)(?:\b40[13] (?:Client Error|Unauthorized|Forbidden)|'40[13] |Error code: 40[13]|returned error: 40[13]|Invalid (?:credentials|user token|username or password)|[Aa]uthentication (?:failed|required)|[Pp]ermission denied|not logged in|No API key|api_key not configured|could not read Username)/,
+      /^(?:ValueError: Invalid token passed|ServiceException: 401 Anonymous caller|[\w.]*ClientError: An error occurred \((?:40[13]|AccessDenied|Forbidden|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken)\)|[\w.]*(?:LocalTokenNotFoundError|NoCredentialsError): |Error: Not logged in|[\w.]*AuthenticationError: API key verification failed)|^(?:[\w.]*(?:HTTPError|HTTPStatusError|HfHubHTTPError|AuthenticationError|PermissionDeniedError|CommError|UsageError|LocalTokenNotFoundError|BadRequestError)(?:\(\w{1,60}\))?: |Error: |wandb: ERROR |curl: \(22\) |fatal: (?!could not create|unable to create|cannot ))(?:[\s\S]{0,300}?)(?:\b40[13] (?:Client Error|Unauthorized|Forbidden)|'40[13] |Error code: 40[13]|returned error: 40[13]|Invalid (?:credentials|user token|username or password)|[Aa]uthentication (?:failed|required)|[Pp]ermission denied|not logged in|No API key|api_key not configured|could not read Username|do not have permission to access the requested)/,
     unless: /GatedRepo|gated repo(?!sitories)|requires approval|rate limit/,
     cause: "The server refused the credentials: the token is missing, wrong, expired, or has no right to this.",
     remedy: authRemedy,

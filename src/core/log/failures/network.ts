@@ -19,9 +19,10 @@ export const networkRules: readonly FailureRule[] = [
       "cas_client",
       "error while using `hf_transfer`",
       "Error during download",
+      "while downloading using `hf_transfer`",
     ],
     pattern:
-      /Data processing error: |CAS service error|cas_client|error while using `hf_transfer`|Error during download.{0,40}hf_transfer/,
+      /Data processing error: |CAS service error|cas_client|(?:error while using|while downloading using) `hf_transfer`|Error during download.{0,40}hf_transfer/,
     cause: "The transfer backend of the hub (xet or hf_transfer) could not fetch a part of the file.",
     remedy:
       "Start the download again (it resumes); if it fails again set HF_HUB_DISABLE_XET=1 (or HF_HUB_ENABLE_HF_TRANSFER=0) and open the firewall for the xet hosts.",
@@ -224,5 +225,16 @@ export const networkRules: readonly FailureRule[] = [
       /^(?:(?:ERROR: )?Could not install packages due to an OSError: (?:HTTPSConnectionPool|\[Errno \d+\] Connection).{0,200}|E: Failed to fetch .{1,200}|error: Failed to fetch: .{1,200})/,
     cause: "The package index could not be reached.",
     remedy: "Check proxy and index settings of the host (pip config list), or copy the packages there.",
+  }),
+  // the server's own fault, and W&B
+  rule({
+    failure: "network",
+    scope: "both",
+    needles: ["Server error '5\\d\\d ", "50\\d Server Error", "CommError: Run initialization has timed out"],
+    pattern:
+      /^(?:Error: Server error '5\d\d .{0,200}|[\w.]*(?:HTTPError|HfHubHTTPError|HTTPStatusError): (?:5\d\d Server Error|Server error '5\d\d ).{0,200}|[\w.]*CommError: Run initialization has timed out.{0,100})/,
+    cause: "The server failed or did not answer in time.",
+    remedy:
+      "Start it again later (most downloads resume); W&B can write offline (WANDB_MODE=offline) and be synced afterwards.",
   }),
 ];

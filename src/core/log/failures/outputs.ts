@@ -10,7 +10,7 @@ const largeShare = 0.01;
 const mostFailed = 0.5;
 /** `finished: 0 ok, 5000 failed`, `Completed: 5000 requests, 4981 failed`, `ok=9 errors=203`. */
 const summary =
-  /^(?:[\w.]{1,30}(?:: ?| \| | - ))*(?:(?:(?<good>\d+) (?:ok|succeeded|successful|successes|done)|(?<all>\d+) (?:requests|prompts|samples))[,;/]? {0,2}(?<failed>\d+) (?:failed|errors)\b|(?:ok|succeeded|success|successful)(?:=|: ?)(?<fine>\d+),? {0,2}(?:failed|errors)(?:=|: ?)(?<bad>\d+)\b)/;
+  /^(?:[\w.]{1,30}(?:: ?| \| | - ))*(?:[Aa]ll (?<every>[1-9]\d*) (?:requests|prompts|samples) failed\b|(?:(?<good>\d+) (?:ok|succeeded|successful|successes|done)|(?<all>\d+) (?:requests|prompts|samples))[,;/]? {0,2}(?<failed>\d+) (?:failed|errors)\b|(?:ok|succeeded|success|successful)(?:=|: ?)(?<fine>\d+),? {0,2}(?:failed|errors)(?:=|: ?)(?<bad>\d+)\b)/;
 
 /** What comes out of a job, or goes into it, is not what it should be: weights, losses, results. */
 export const outputRules: readonly FailureRule[] = [
@@ -125,6 +125,7 @@ export const outputRules: readonly FailureRule[] = [
       String.raw`^(?:[\w.]{1,30}: ?)*(?:(?:[Ss]kipp|[Dd]ropp|[Dd]iscard)(?:ed|ing) (?<out>[1-9]\d*) (?:of|out of|/) ?(?<all>[1-9]\d*) ${things}|(?<lost>[1-9]\d*) (?:of|out of|/) ?(?<whole>[1-9]\d*) ${things} (?:were|are) (?:dropped|skipped|left out|lost|missing)|(?<failed>[1-9]\d*) (?:requests|${things}) failed and were (?:left out|dropped|skipped)|(?:[Ss]hard|[Pp]art|[Ff]ile) \S{1,120} (?:failed|is missing|missing|could not be read)[,;] (?:skipping|ignoring|continuing))`,
       "u",
     ),
+    unless: /\balready\b|\bexist|\bcached\b|\boptional\b/,
     when: (captured) => shareOf(captured) >= largeShare,
     cause: (captured) =>
       `${captured["out"] ?? captured["lost"] ?? captured["failed"] ?? "A part"}${(captured["all"] ?? captured["whole"]) ? ` of ${captured["all"] ?? group(captured, "whole")}` : ""} of the data was left out of the output.`,
@@ -134,11 +135,19 @@ export const outputRules: readonly FailureRule[] = [
   // a client's own summary; a single failed request among many is normal
   rule({
     failure: "request-errors",
-    needles: ["\\d\\d failed", "\\d\\d errors", "failed: \\d\\d", "failed=\\d\\d", "errors=\\d\\d", "errors: \\d\\d"],
+    needles: [
+      "\\d\\d failed",
+      "\\d\\d errors",
+      "failed: \\d\\d",
+      "failed=\\d\\d",
+      "errors=\\d\\d",
+      "errors: \\d\\d",
+      "s failed",
+    ],
     pattern: summary,
     when: (captured) => failedShare(captured) >= mostFailed,
     cause: (captured) =>
-      `The requests of this stage fail: ${captured["failed"] ?? group(captured, "bad")} of them did.`,
+      `The requests of this stage fail: ${captured["failed"] ?? captured["bad"] ?? group(captured, "every")} of them did.`,
     remedy:
       "Look at the first error of a request: time-outs need fewer requests at once or a longer client time-out, HTTP 400 a correct request (model name, length, chat template).",
     subject: () => ({}),
@@ -146,16 +155,45 @@ export const outputRules: readonly FailureRule[] = [
   rule({
     failure: "partial-output",
     severity: "warning",
-    needles: ["\\d\\d failed", "\\d\\d errors", "failed: \\d\\d", "failed=\\d\\d", "errors=\\d\\d", "errors: \\d\\d"],
+    needles: [
+      "\\d\\d failed",
+      "\\d\\d errors",
+      "failed: \\d\\d",
+      "failed=\\d\\d",
+      "errors=\\d\\d",
+      "errors: \\d\\d",
+      "s failed",
+    ],
     pattern: summary,
     when: (captured) => failedShare(captured) >= largeShare,
     cause: (captured) =>
       `${captured["failed"] ?? group(captured, "bad")} requests failed, and their results are missing.`,
     remedy: "Count the outputs before the next stage uses them, and run the missing ones again.",
   }),
+  rule({
+    failure: "nan-loss",
+    scope: "exception",
+    weight: 2,
+    needles: [
+      "etected NaN",
+      "NaN detected",
+      "ncountered NaN",
+      "NaN encountered",
+      "ound NaN",
+      "NaN found",
+      "etected nan",
+      "nan detected",
+    ],
+    pattern:
+      /\b(?:[Dd]etected|[Ee]ncountered|[Ff]ound) (?:an? )?[Nn]a[Nn]s?\b|\b[Nn]a[Nn]s? (?:was |were )?(?:detected|encountered|found)\b/,
+    cause: "A value became NaN (not a number), and the program stopped for it.",
+    remedy:
+      "Go back to an earlier checkpoint; use bf16 instead of fp16, a lower learning rate, gradient clipping, and look at the batch.",
+  }),
 ];
 
 function failedShare(captured: Captured): number {
+  if (captured["every"] !== undefined) return 1;
   const failed = Number(captured["failed"] ?? captured["bad"]);
   const all =
     captured["all"] === undefined ? failed + Number(captured["good"] ?? captured["fine"]) : Number(captured["all"]);

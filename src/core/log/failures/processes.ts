@@ -121,4 +121,18 @@ export const processRules: readonly FailureRule[] = [
     remedy: "Look at `dmesg` and at the mounts (NFS, Lustre): the server behind them hangs, or the disk is failing.",
     subject: () => ({ sign: "blocked" }),
   }),
+  // launchers, when the program itself said nothing
+  rule({
+    failure: "worker-died",
+    weight: 0,
+    lastWord: true,
+    needles: [": Exited with exit code ", "exits with return code = "],
+    pattern:
+      /^(?:srun: error: \S{1,100}: tasks? [\d,-]{1,60}: Exited with exit code (?<task>[1-9]\d*)|.{0,400}exits with return code = (?<code>(?!0\b|-(?:2|7|9|11|15)\b)-?\d+))/,
+    cause: (captured) =>
+      `A process of the job ended with exit code ${captured["task"] ?? group(captured, "code")}, and said nothing of why here.`,
+    remedy:
+      "Look at the log of that process (torchrun: --log-dir, --tee 3; srun: --output with %t), and at the lines above.",
+    subject: () => ({}),
+  }),
 ];

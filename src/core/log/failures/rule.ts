@@ -29,6 +29,8 @@ export interface FailureRule {
   readonly pattern: RegExp;
   /** Harmless look-alikes. */
   readonly unless?: RegExp;
+  /** It is the last word of a launcher: it counts only when nothing else was found before it. */
+  readonly lastWord?: boolean;
   /** What was captured must also be so. */
   readonly when?: (captured: Captured) => boolean;
   /** It counts only after what comes next. */

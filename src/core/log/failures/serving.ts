@@ -118,12 +118,13 @@ export const servingRules: readonly FailureRule[] = [
       "roles must alternate",
       "ystem role not supported",
       "nly user and assistant roles",
+      "Jinja Exception: ",
       "custom template is not supported",
       "chat template parsing error",
       "parse chat template",
     ],
     pattern:
-      /^(?:jinja2\.exceptions\.TemplateSyntaxError: (?<what>.{1,200})|[\w.]*(?:Error|Exception): .{0,300}(?:roles must alternate|[Ss]ystem role not supported|[Oo]nly user and assistant roles)|(?:.{0,60}: {1,2}|what\(\): {1,2})?(?:this custom template is not supported|chat template parsing error|failed to parse chat template))/,
+      /^(?:jinja2\.exceptions\.TemplateSyntaxError: (?<what>.{1,200})|(?:srv {1,8}[\w:]{1,40}(?:\(\))?: )?got exception: .{0,1000}(?:Jinja Exception|chat template)|[\w.]*(?:Error|Exception): .{0,600}(?:Jinja Exception|roles must alternate|[Ss]ystem role not supported|[Oo]nly user and assistant roles)|(?:.{0,60}: {1,2}|what\(\): {1,2})?(?:this custom template is not supported|chat template parsing error|failed to parse chat template))/,
     cause: (captured) =>
       `The chat template refuses the messages${captured["what"] === undefined ? "" : `: ${captured["what"]}`}.`,
     remedy:
