@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { ExpectedError } from "../core/errors";
 import type {
   ExistingOutput,
@@ -34,9 +35,8 @@ export async function setAside(
   how: "move" | "copy",
 ): Promise<readonly SetAside[]> {
   // The form of a run's name, so that both sort by time.
-  const stamp = new Date(session.clock.now() + session.identity.clockOffsetMs)
-    .toISOString()
-    .replaceAll(/[-:]|\.\d+/g, "");
+  const time = new Date(session.clock.now() + session.identity.clockOffsetMs);
+  const stamp = `${time.toISOString().replaceAll(/[-:]|\.\d+/g, "")}-${randomBytes(2).toString("hex")}`;
   const answer = await session.control.ask([matches, setAsideScript], { ...placeOf(session, query), stamp, how });
   const moved: SetAside[] = [];
   let from = "";
