@@ -7,6 +7,8 @@ import { join } from "node:path";
 export interface SshdOptions {
   /** More lines for sshd_config; the first line of a keyword wins, and these come first. HOME is the server's folder. */
   readonly config?: readonly string[];
+  /** A command line that sshd is started by, such as `unshare --pid --fork`. */
+  readonly within?: readonly string[];
 }
 
 /** A real OpenSSH server on 127.0.0.1, for one test. Keys are made anew each time; logging in works with `userKeyFile`. */
@@ -23,6 +25,8 @@ export interface Sshd {
   /** What the server said so far; `LogLevel VERBOSE` lets it tell of each login. */
   output(): string;
   stop(): Promise<void>;
+  /** The same server anew; all its sessions end. */
+  restart(): Promise<void>;
   restartWithNewHostKey(): Promise<void>;
 }
 
@@ -64,7 +68,9 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
   const hear = (chunk: Buffer): void => {
     said += chunk.toString();
   };
-  let server = await listen(binary, config, hear);
+  const start = (): Promise<ChildProcess> =>
+    listen([...(options.within ?? []), binary, "-D", "-e", "-f", config], hear);
+  let server = await start();
   return {
     port,
     user: user.username,
@@ -79,11 +85,15 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
       await end(server);
       rmSync(folder, { recursive: true, force: true });
     },
+    restart: async () => {
+      await end(server);
+      server = await start();
+    },
     restartWithNewHostKey: async () => {
       await end(server);
       rmSync(hostKeyFile);
       makeKey(hostKeyFile);
-      server = await listen(binary, config, hear);
+      server = await start();
     },
   };
 }
@@ -102,8 +112,8 @@ async function freePort(): Promise<number> {
 }
 
 /** In the foreground, so that it can be ended by its process. */
-function listen(binary: string, config: string, hear: (chunk: Buffer) => void): Promise<ChildProcess> {
-  const child = spawn(binary, ["-D", "-e", "-f", config], { stdio: ["ignore", "ignore", "pipe"] });
+function listen([program = "", ...words]: readonly string[], hear: (chunk: Buffer) => void): Promise<ChildProcess> {
+  const child = spawn(program, words, { stdio: ["ignore", "ignore", "pipe"] });
   child.stderr.on("data", hear);
   let said = "";
   return new Promise((resolve, reject) => {

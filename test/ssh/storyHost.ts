@@ -40,7 +40,7 @@ export async function windowOn(t: TestContext, host: StoryHost, file: string, lo
   const alias = ["Host gpu8", "HostName 127.0.0.1", `Port ${relay.port}`, `User ${sshd.user}`];
   const keys = [`IdentityFile ${sshd.userKeyFile}`, "IdentitiesOnly yes", `UserKnownHostsFile ${known}`];
   writeFileSync(config, `${[...alias, ...keys].join("\n  ")}\n`);
-  const connector = createConnector(optionsFor(home, { sshConfigFile: config }));
+  const connector = createConnector(optionsFor(home, { sshConfigFile: config, ...(logger && { logger }) }));
   const window = openStory(definitionOf(file), connector, logger);
   t.after(() => {
     window.close();

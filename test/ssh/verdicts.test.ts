@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { lastSeen } from "../../src/core/session/judge";
@@ -210,10 +220,14 @@ function killAll(job: number): void {
 }
 
 function filesOf({ home }: StoryHost, name: string): readonly string[] {
-  const state = join(home, "state");
-  return readdirSync(state, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(`/${name}`))
-    .map((path) => join(state, path));
+  return filesBelow(join(home, "state"), `/${name}`);
+}
+
+/** Paths below a folder that end so. */
+function filesBelow(folder: string, end: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(end))
+    .map((path) => join(folder, path));
 }
 
 /** Changes the identities in the record: pid, start, boot, uid. */
@@ -237,6 +251,77 @@ function endJobs({ home }: StoryHost): void {
     }
   }
 }
+
+const namespaces = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
+const cannotContain =
+  spawnSync("unshare", [...namespaces.slice(1), "true"]).status === 0 ? false : "unshare --pid is not allowed here";
+
+test("seen on a real host: the container was started anew", { skip: cannotContain }, async (t) => {
+  const host = await startStoryHost(t, { within: namespaces });
+  const file = fileFor(host.home, command("sleep 1000"));
+  const window = await windowOn(t, host, file);
+  await window.launcher.launch(storyId, ref);
+  await jobOf(window);
+  assert.equal(window.state("it"), "running");
+  await host.sshd.restart();
+  await seen(t, window, "lost", /host was restarted while it ran/);
+});
+
+/** Whether a file system of its own may be mounted here. */
+function cannotMount(): string | false {
+  const inside = "mount -t tmpfs none /mnt";
+  return spawnSync("unshare", ["--mount", "sh", "-c", inside]).status === 0 ? false : "mount is not allowed here";
+}
+
+test("seen on a real host: the disk is full when it ends", { skip: cannotMount() }, async (t) => {
+  const disk = mountSmall(t, "size=1m,mode=700");
+  const host = await startStoryHost(t);
+  t.after(() => {
+    endJobs(host);
+  });
+  const go = join(host.home, "go");
+  const file = fileFor(host.home, command(`until [ -e ${go} ]; do sleep 0.1; done; exit 3`));
+  const window = await windowOn(t, host, file.replace(`${host.home}/state`, disk));
+  await window.launcher.launch(storyId, ref);
+  await jobOf(window);
+  // The last block too: what is written after this fails.
+  spawnSync("dd", ["if=/dev/zero", `of=${disk}/filler`, "bs=4096"], { stdio: "ignore" });
+  writeFileSync(go, "");
+  await seen(t, window, "failed", /exit code 3/);
+  await assert.rejects(window.launcher.launch(storyId, ref), /cannot be written \(is the disk full\?\)/);
+});
+
+test("seen on a real host: a home that is read-only", { skip: cannotMount() }, async (t) => {
+  const home = mountSmall(t, "ro,size=64k");
+  const host = await startStoryHost(t);
+  const warnings: string[] = [];
+  const logger = { debug: nothing, info: nothing, error: nothing, warn: (message: string) => warnings.push(message) };
+  const file = fileFor(host.home, command("exit 3")).replace(`${host.home}/state`, `${home}/state`);
+  const window = await windowOn(t, host, file.replace("session: s", `session: read-only-${process.pid}`), logger);
+  const fallback = `/var/tmp/ml-session-${process.getuid?.() ?? 0}`;
+  t.after(() => {
+    for (const entry of filesBelow(fallback, `/read-only-${process.pid}`)) rmSync(entry, { recursive: true });
+  });
+  await window.launcher.launch(storyId, ref);
+  await seen(t, window, "failed", /exit code 3/);
+  assert.ok(
+    warnings.some((said) => said.includes(`${home}/state cannot be written; ${fallback} is used`)),
+    warnings.join(),
+  );
+});
+
+/** A file system of its own, for as long as the test goes on. */
+function mountSmall(t: TestContext, options: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "small-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]);
+  t.after(() => {
+    execFileSync("umount", ["-l", folder]);
+    rmdirSync(folder);
+  });
+  return folder;
+}
+
+const nothing = (): void => undefined;
 
 /** A group of the memory controller with so little room that a job in it is killed by the kernel. */
 function makeSmallGroup(): string | undefined {
