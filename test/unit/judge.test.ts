@@ -106,7 +106,11 @@ test("a run that another host recorded in a shared home is unknown, never lost",
 test("what a failed stage blocks says by what, and goes on when that is mended", () => {
   const def = definition(stage("download"), stage("train", { needs: ["download"] }));
   const dead = play(def, records(5, ended("download", 1)), line(6));
-  assert.deepEqual(member(dead, "train").state, { kind: "blocked", by: ["download"] });
+  assert.deepEqual(member(dead, "train").state, {
+    kind: "blocked",
+    by: ["download"],
+    why: "download: failed",
+  });
   const mended = applyEvent(dead, records(9, ended("download", 0, { run: "r2", startedAt: 9000 })));
   assert.deepEqual(member(mended, "train").state, { kind: "waiting", for: [] });
 });

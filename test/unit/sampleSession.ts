@@ -60,6 +60,7 @@ export function member(state: StageState, parts: Partial<Member> = {}): Member {
     cures: [],
     series: noSeries,
     acknowledged: false,
+    transitions: [],
     marks: [],
     ...parts,
   };
