@@ -1,38 +1,23 @@
 import { ExpectedError, messageOf } from "./errors";
 import type { ExistingWork, SetAside } from "./existingWork";
-import type { Clock, HostOps, LaunchOutcome, LaunchRequest, Logger } from "./ports";
+import { secretsOf, type SecretStore } from "./launchSecrets";
+import type { Clock, HostOps, LaunchOutcome, LaunchRequest, Logger, SecretValues } from "./ports";
+import type { LaunchApproval, LaunchPlanText, LaunchQuestion } from "./launchApproval";
 import { ofMember, type HostDefinition, type StageDefinition } from "./session/definition";
 import type { MemberRef, SessionEvent } from "./session/events";
 import { amountThere, checkpointThere } from "./session/existingWords";
 import { noteText, type LaunchNote } from "./session/launchNote";
-import type { Again, Session } from "./session/model";
+import type { Again, Member, Session } from "./session/model";
 import { existingQuery, pointOf, type RestartPlan, type RestartWay } from "./session/restartPlan";
 import { resumeCommand } from "./session/resumeCommand";
 import type { SessionStore } from "./session/store";
-
-/** All of a launch that the workspace decides; shown before the first one, and remembered by its content. */
-export interface LaunchQuestion {
-  readonly session: string;
-  readonly stage: string;
-  readonly host: HostDefinition;
-  readonly request: LaunchRequest;
-  /** What runs instead of the request's command when the stage goes on with what is there, if that is another one. */
-  readonly resumeCommand?: string;
-}
-
-/** The person whose machine it is. */
-export interface LaunchApproval {
-  /** Whether exactly these may run: what is new is asked for, all of it at once, then remembered on this machine. */
-  approve(questions: readonly LaunchQuestion[]): Promise<boolean>;
-  /** Whether exactly this was approved before; asks nobody. */
-  isApproved(question: LaunchQuestion): Promise<boolean>;
-}
 
 export interface LauncherContext {
   readonly store: SessionStore;
   /** The connected host of a session, if it is. */
   readonly opsOf: (session: string, host: string) => HostOps | undefined;
   readonly approval: LaunchApproval;
+  readonly secrets: SecretStore;
   readonly isTrusted: () => boolean;
   readonly clock: Clock;
   /** Hears of each action on a host, before it is done and how it ended. */
@@ -77,27 +62,47 @@ export class Launcher {
    * Asks for all launches that were not approved yet, at once. False if the person said no. Throws ExpectedError where
    * one of them could not be started.
    */
-  async approve(session: string, refs: readonly MemberRef[]): Promise<boolean> {
+  async approve(session: string, refs: readonly MemberRef[], plan?: LaunchPlanText): Promise<boolean> {
     const questions = refs.map((ref) => this.#question(session, ref));
-    return this.#context.approval.approve(questions);
+    if (!(await this.#context.approval.approve(questions, plan))) return false;
+    // Asked for while somebody is there, and before anything is stopped.
+    for (const ref of refs) await this.#secrets(session, ref, true);
+    return true;
+  }
+
+  #secrets(session: string, ref: MemberRef, personThere: boolean): Promise<SecretValues> {
+    const { definition, host, ops } = this.#place(session, ref);
+    return secretsOf(this.#context.secrets, { host, ops, env: definition.env }, personThere);
   }
 
   /**
    * Starts a member of a stage. Throws ExpectedError where it cannot or may not be, in words for the person.
    * Returns false if the person said no.
-   * @param unasked nobody is there to be asked: what was not approved yet is refused
    */
-  async launch(session: string, ref: MemberRef, unasked = false): Promise<boolean> {
-    const { clock, approval } = this.#context;
-    const question = this.#question(session, ref);
-    if (!unasked && !(await approval.approve([question]))) return false;
-    if (unasked && !(await approval.isApproved(question))) {
-      const reason = "what it runs has changed since it was approved: launch it by hand.";
-      this.#apply(session, { type: "launch-refused", at: clock.now(), ...ref, reason });
-      throw new ExpectedError(`${ref.stage} was not started: ${reason}`);
-    }
+  async launch(session: string, ref: MemberRef): Promise<boolean> {
+    if (!(await this.approve(session, [ref]))) return false;
     await this.#start(session, ref, anew);
     return true;
+  }
+
+  /**
+   * Starts a member with nobody there to be asked: only what was approved, and over what is there only in the way that a
+   * person chose before (or by the stage's own `resume`). Else the picture says why not, and it throws ExpectedError.
+   */
+  async launchUnasked(session: string, ref: MemberRef, way: RestartWay | undefined): Promise<void> {
+    try {
+      const { hindrance, work, resumes } = await this.#retryMeets(session, ref, way);
+      if (hindrance !== undefined) throw new ExpectedError(hindrance);
+      const { definition } = this.#place(session, ref);
+      await this.#again(session, ref, {
+        way: resumes ? (way ?? "resume") : "again",
+        orphanRuns: [...new Set(work.processes.map(({ run }) => run))],
+        resume: pointOf(definition, this.#member(session, ref), work),
+      });
+    } catch (error) {
+      this.#apply(session, { type: "launch-refused", at: this.#context.clock.now(), ...ref, reason: messageOf(error) });
+      throw error;
+    }
   }
 
   async #start(session: string, ref: MemberRef, start: Start): Promise<void> {
@@ -130,7 +135,7 @@ export class Launcher {
       ...(start.after === undefined ? {} : { after: start.after }),
     };
     logger.info(`${host.name}: launch ${ref.stage}: ${request.command}`);
-    const outcome = await ops.launch(request);
+    const outcome = await ops.launch(request, await this.#secrets(session, ref, false));
     logger.info(`${host.name}: launch ${ref.stage}: ${outcome.kind}`);
     if (outcome.kind === "launched")
       this.#apply(session, { type: "records", at: clock.now(), host: host.name, records: [outcome.record] });
@@ -177,13 +182,16 @@ export class Launcher {
    * and starts it. Throws ExpectedError, with where outputs are now, if it cannot be started.
    */
   async restart(session: string, ref: MemberRef, chosen: RestartChosen = plainly): Promise<Restarted> {
-    const { approval, logger } = this.#context;
     // First of all: a person who says no loses nothing by it.
-    if (!(await approval.approve([this.#question(session, ref)]))) return { launched: false, kept: [] };
-    const member = this.#session(session)
-      .stages.get(ref.stage)
-      ?.members.find((m) => m.name === ref.member);
-    if (member?.run?.liveness === "running" && !member.run.end) await this.stop(session, ref);
+    if (!(await this.approve(session, [ref]))) return { launched: false, kept: [] };
+    const run = this.#member(session, ref)?.run;
+    if (run?.liveness === "running" && !run.end) await this.stop(session, ref);
+    return { launched: true, kept: await this.#again(session, ref, chosen) };
+  }
+
+  /** Ends what is left of older runs, keeps what was chosen to be kept, and starts the member. */
+  async #again(session: string, ref: MemberRef, chosen: RestartChosen): Promise<readonly SetAside[]> {
+    const { logger } = this.#context;
     const { definition, ops } = this.#place(session, ref);
     for (const run of chosen.orphanRuns) await this.#stopRun(session, ref, run);
     const query = existingQuery(this.#session(session), definition, ref);
@@ -199,7 +207,7 @@ export class Launcher {
       const where = kept.map(({ from, to }) => `${from} is kept as ${to}.`).join(" ");
       throw new ExpectedError(`${messageOf(error)} ${where}`, { cause: error });
     }
-    return { launched: true, kept };
+    return kept;
   }
 
   /** Why a failed member must not be started again with nobody there; undefined if it may. Throws if the host is away. */
@@ -216,9 +224,7 @@ export class Launcher {
     }
     for (const left of new Set(work.processes.map((one) => one.run))) await this.#stopRun(session, ref, left);
     const { definition } = this.#place(session, ref);
-    const member = this.#session(session)
-      .stages.get(ref.stage)
-      ?.members.find((m) => m.name === ref.member);
+    const member = this.#member(session, ref);
     const note: LaunchNote = {
       retry: { attempt: due.attempt, of: due.of, after: run },
       ...(resumes ? { resume: pointOf(definition, member, work) } : {}),
@@ -239,9 +245,11 @@ export class Launcher {
     await ops.giveUpRetries(this.#session(session).definition.name, run, this.#context.launchedFrom);
   }
 
+  /** @param way what a person chose to do with what is there */
   async #retryMeets(
     session: string,
     ref: MemberRef,
+    way?: RestartWay,
   ): Promise<{ readonly hindrance?: string; readonly work: ExistingWork; readonly resumes: boolean }> {
     const { definition, ops } = this.#place(session, ref);
     const work = await ops.existing(existingQuery(this.#session(session), definition, ref));
@@ -250,7 +258,7 @@ export class Launcher {
     if (!(await this.#context.approval.isApproved(this.#question(session, ref)))) {
       return { hindrance: "what it runs was not approved on this machine.", work, resumes };
     }
-    if (there !== undefined && resumeCommand(definition) === undefined) {
+    if (there !== undefined && way === undefined && resumeCommand(definition) === undefined) {
       return { hindrance: `it could write over ${there}, and the stage has no \`resume\`.`, work, resumes };
     }
     return { work, resumes };
@@ -270,6 +278,12 @@ export class Launcher {
     return session;
   }
 
+  #member(session: string, ref: MemberRef): Member | undefined {
+    return this.#session(session)
+      .stages.get(ref.stage)
+      ?.members.find(({ name }) => name === ref.member);
+  }
+
   #place(
     id: string,
     ref: MemberRef,
@@ -283,7 +297,7 @@ export class Launcher {
     const host = session.hosts.get(stage.definition.host)?.definition;
     const ops = this.#context.opsOf(id, stage.definition.host);
     if (!host || !ops) throw new ExpectedError(`${stage.definition.host} is not connected.`);
-    const run = stage.members.find((member) => member.name === ref.member)?.run?.run;
+    const run = this.#member(id, ref)?.run?.run;
     return { definition: ofMember(stage.definition, ref.member), host, ops, ...(run === undefined ? {} : { run }) };
   }
 

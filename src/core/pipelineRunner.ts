@@ -22,7 +22,7 @@ export interface PipelineMemory {
 /** What a runner is made from. */
 export interface PipelineContext {
   readonly store: SessionStore;
-  readonly launcher: Pick<Launcher, "launch">;
+  readonly launcher: Pick<Launcher, "launchUnasked">;
   readonly memory: PipelineMemory;
   readonly isTrusted: () => boolean;
   readonly clock: Clock;
@@ -136,7 +136,7 @@ export class PipelineRunner implements Disposable {
     flying.add(key);
     logger.info(`pipeline of ${session.id}: ${key} is next${uncheckedWords(session, ref)}`);
     try {
-      await launcher.launch(session.id, ref, true);
+      await launcher.launchUnasked(session.id, ref, session.pipeline?.plan.ways[ref.stage]);
     } catch (error) {
       logger.warn(`pipeline of ${session.id}: ${key}: ${messageOf(error)}`);
       const refusals = this.#refusals.get(session.id) ?? new Map<string, Refusal>();

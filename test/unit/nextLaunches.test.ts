@@ -134,7 +134,7 @@ describe("what a pipeline launches next", () => {
   test("nothing is started on a host that cannot be seen, or whose records were not read yet", () => {
     const unread = play(definition(stage("a")));
     assert.throws(() => planOf(unread, ["a"]), /try again in a moment/);
-    const plan: PipelinePlan = { stages: ["a"], again: {}, leftOut: [], givenUp: [], regardless: [] };
+    const plan: PipelinePlan = { stages: ["a"], again: {}, leftOut: [], givenUp: [], regardless: [], ways: {} };
     const early = next(unread, plan, 1);
     assert.deepEqual([early.launch, early.queued.get("a/0"), early.standing], [[], "the records of gpu8", "going"]);
     const seen = applyEvent(unread, read);
@@ -148,7 +148,7 @@ describe("what a pipeline launches next", () => {
 
   test("a file that is wrong at the moment keeps a stage waiting, and says so", () => {
     const def = definition(stage("a", { unsupported: ["the session file has a syntax error"] }));
-    const plan: PipelinePlan = { stages: ["a"], again: {}, leftOut: [], givenUp: [], regardless: [] };
+    const plan: PipelinePlan = { stages: ["a"], again: {}, leftOut: [], givenUp: [], regardless: [], ways: {} };
     const { launch, queued, standing } = next(play(def, read), plan, 1);
     assert.deepEqual([launch, standing], [[], "stuck"]);
     assert.match(queued.get("a/0") ?? "", /session file .*syntax error/);
@@ -435,6 +435,7 @@ describe("some members of one stage", () => {
       leftOut: ["extract/0", "extract/2", "extract/3"],
       givenUp: ["before/0"],
       regardless: ["extract"],
+      ways: {},
     });
   });
 });

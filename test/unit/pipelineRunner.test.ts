@@ -46,7 +46,7 @@ class Window {
       this.#change = run;
       return { dispose: ignore };
     });
-    const launch = async (session: string, { stage: name }: { readonly stage: string }): Promise<boolean> => {
+    const launchUnasked = async (session: string, { stage: name }: { readonly stage: string }): Promise<void> => {
       await Promise.resolve();
       const reason = this.refuse(name);
       if (reason !== undefined) {
@@ -56,11 +56,10 @@ class Window {
       this.launched.push(name);
       const run = `r${this.launched.length}`;
       this.say(records(this.clock.now(), record(name, { run, startedAt: this.clock.now() })));
-      return true;
     };
     const { store, clock } = this;
     const isTrusted = (): boolean => this.trusted;
-    this.runner = new PipelineRunner({ store, launcher: { launch }, memory: kept, isTrusted, clock, logger });
+    this.runner = new PipelineRunner({ store, launcher: { launchUnasked }, memory: kept, isTrusted, clock, logger });
   }
 
   open(...events: readonly SessionEvent[]): void {
@@ -252,7 +251,7 @@ test("stopping launches nothing more, and what runs goes on", async () => {
 
 test("in Restricted Mode nothing is launched, also nothing of a kept plan", async () => {
   const kept = new Kept();
-  kept.write("s", { stages: ["download"], again: {}, leftOut: [], givenUp: [], regardless: [] });
+  kept.write("s", { stages: ["download"], again: {}, leftOut: [], givenUp: [], regardless: [], ways: {} });
   const window = new Window(chain, kept);
   window.trusted = false;
   window.open(read);

@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import type { LaunchApproval, LaunchQuestion } from "../../core/launcher";
+import type { LaunchApproval, LaunchPlanText, LaunchQuestion } from "../../core/launchApproval";
 import { amount, list } from "../../core/session/words";
 
 const memoryKey = "mlSession.approvedLaunches";
@@ -19,10 +19,10 @@ export function createApproval(memory: vscode.Memento, isOwn: (session: string) 
     isOwn(question.session) || approved().includes(await digest(everythingOf(question)));
   return {
     isApproved,
-    approve: async (questions) => {
+    approve: async (questions, plan) => {
       const open: LaunchQuestion[] = [];
       for (const question of questions) if (!(await isApproved(question))) open.push(question);
-      if (open.length > 0 && !(await ask(open))) return false;
+      if ((open.length > 0 || plan) && !(await ask(open, plan))) return false;
       const hashes = await Promise.all(open.map((question) => digest(everythingOf(question))));
       if (hashes.length > 0) await memory.update(memoryKey, [...approved(), ...hashes].slice(-mostKept));
       return true;
@@ -30,22 +30,42 @@ export function createApproval(memory: vscode.Memento, isOwn: (session: string) 
   };
 }
 
-async function ask(questions: readonly LaunchQuestion[]): Promise<boolean> {
-  const yes = "Launch";
-  const [first] = questions;
-  if (!first) return true;
-  if (questions.length === 1) {
-    const detail = `This workspace's session file asks to run:\n\n${everythingOf(first)}`;
-    const title = `Launch ${nameOf(first)} on ${first.host.name}?`;
-    return (await vscode.window.showWarningMessage(title, { modal: true, detail }, yes)) === yes;
-  }
-  const hosts = [...new Set(questions.map(({ host }) => host.name))];
-  const title = `Launch ${amount(questions.length, "command")} on ${list(hosts)}?`;
-  const text = allOf(questions);
+const yes = "Launch";
+
+/** One dialog: what will be done, and below it all that was not approved before. */
+async function ask(questions: readonly LaunchQuestion[], plan: LaunchPlanText | undefined): Promise<boolean> {
+  const title = plan?.title ?? titleOf(questions);
+  const text = questions.length === 1 && !plan ? questions.map(everythingOf).join("") : allOf(questions);
   const whole = text.length <= mostShown;
-  const detail = whole
+  const asked = whole
     ? `This workspace's session file asks to run:\n\n${text}`
-    : `This workspace's session file asks to run ${list([...new Set(questions.map(({ stage }) => stage))])}. It is too much for this window: show all of it first.`;
+    : `This workspace's session file asks to run ${amount(questions.length, "command")}, which is more than this window can show. Show All has it.`;
+  const detail = [plan?.detail, questions.length > 0 ? asked : undefined].filter((part) => part !== undefined);
+  if (questions.length < 2) return askOnce(title, detail.join("\n\n"));
+  return askWithAll({ title, detail: detail.join("\n\n"), text, whole });
+}
+
+function titleOf(questions: readonly LaunchQuestion[]): string {
+  const [first] = questions;
+  const hosts = list([...new Set(questions.map(({ host }) => host.name))]);
+  const what = first && questions.length === 1 ? nameOf(first) : amount(questions.length, "command");
+  return `Launch ${what} on ${hosts}?`;
+}
+
+async function askOnce(title: string, detail: string): Promise<boolean> {
+  return (await vscode.window.showWarningMessage(title, { modal: true, detail }, yes)) === yes;
+}
+
+interface LongQuestion {
+  readonly title: string;
+  readonly detail: string;
+  /** All that would run. */
+  readonly text: string;
+  /** Whether `detail` holds it. */
+  readonly whole: boolean;
+}
+
+async function askWithAll({ title, detail, text, whole }: LongQuestion): Promise<boolean> {
   const show = "Show All";
   const buttons = whole ? [yes, show] : [show];
   const answer = await vscode.window.showWarningMessage(title, { modal: true, detail }, ...buttons);
@@ -89,6 +109,8 @@ function linesOf({ host, request, resumeCommand }: LaunchQuestion): readonly str
     ["path", host.path.join(":")],
     ["setup", host.setup.join("\n")],
     ["environment", assignments({ ...host.env, ...request.env })],
+    ["environment file", host.envFile ?? ""],
+    ["secrets", host.secrets.join(" ")],
     ["GPUs", request.gpus === undefined ? "" : request.gpus === "all" ? "all" : request.gpus.join(", ")],
     ["shell", host.shell],
     ["state folder", host.stateDir],

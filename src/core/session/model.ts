@@ -194,6 +194,8 @@ export interface PipelinePlan {
   readonly givenUp: readonly string[];
   /** Stages that a person launched whatever they need. */
   readonly regardless: readonly string[];
+  /** What a person chose to do with what is there already, by stage; see `restartPlan.ts`. */
+  readonly ways: Readonly<Record<string, "resume" | "over" | "copy" | "aside">>;
 }
 
 /** A pipeline of this window, and how it is doing. */

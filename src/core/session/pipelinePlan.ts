@@ -62,20 +62,22 @@ export function planOf(session: Session, stages: readonly string[]): PipelinePla
         again[memberKey({ stage: name, member: member.name })] = member.run.run;
     }
   }
-  return { stages, again, leftOut: [], givenUp: [], regardless: [] };
+  return { stages, again, leftOut: [], givenUp: [], regardless: [], ways: {} };
 }
 
 /** A plan that does what the older one still has to do, and the newer one: what that says of a stage holds. */
 export function joined(definition: SessionDefinition, older: PipelinePlan, newer: PipelinePlan): PipelinePlan {
   const isNew = (key: string): boolean => newer.stages.includes(key.split("/")[0] ?? "");
   const stages = new Set([...older.stages, ...newer.stages]);
-  const kept = Object.entries(older.again).filter(([key]) => !isNew(key));
+  const kept = <T>(all: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(all).filter(([key]) => !isNew(key)));
   return {
     stages: inOrderOfNeeds(definition).filter((name) => stages.has(name)),
-    again: { ...Object.fromEntries(kept), ...newer.again },
+    again: { ...kept(older.again), ...newer.again },
     leftOut: [...older.leftOut.filter((key) => !isNew(key)), ...newer.leftOut],
     givenUp: older.givenUp.filter((key) => !isNew(key)),
     regardless: [...older.regardless.filter((name) => !isNew(name)), ...newer.regardless],
+    ways: { ...kept(older.ways), ...newer.ways },
   };
 }
 
