@@ -41,7 +41,11 @@ const prefixRules: readonly PrefixRule[] = [
   // mpirun --tag-output, kubectl logs --prefix, pdsh: `[1,0]<stdout>:`, `[pod/vllm-0/server] `, `worker-1: `
   { pattern: /\[(?<source>[\w@.-]{0,60}\d{1,5},\d{1,5})\]<std(?:out|err)>: ?/y, label: true },
   { pattern: /\[(?<source>pod\/[\w./-]{1,120})\] /y, label: true },
-  { pattern: /(?<source>(?:node|worker|gpu|compute|dgx|hgx)[\w.-]{0,40}\d): (?= {0,60}\S)/y, label: true },
+  {
+    pattern:
+      /(?<source>(?:node|worker|gpu|compute|dgx|hgx)[\w.-]{0,40}\d|(?:rank|shard|task|proc)[ _-]?\d{1,5}|w\d{1,4}): (?= {0,60}\S)/y,
+    label: true,
+  },
   // Ray actors, vLLM processes: `(APIServer pid=1) `, `(TaskRunner pid=40881, ip=10.0.0.1) `, `(raylet) `
   {
     pattern:
@@ -120,6 +124,8 @@ const prefixRules: readonly PrefixRule[] = [
   { pattern: /[\w.]{1,80}:[\w<>]{1,60}:\d{1,6} - /y },
   { pattern: /(?:root|__main__|mmengine|[a-z_][\w.]*\.\w+) (?:-|\|) /y },
   { pattern: /(?:root|__main__): /y },
+  // the file that logs: `train.py:88 - `
+  { pattern: /[\w-]{1,60}\.py:\d{1,6} (?:- )?(?=\S)/y },
 ];
 
 /** Takes every known prefix off a line. Looks at the first 400 characters only. */

@@ -50,6 +50,7 @@ export class LogReader {
     bar: 0,
     steps: 0,
     stepping: false,
+    stepped: false,
     gpuColumns: [],
     dmonColumns: [],
   };

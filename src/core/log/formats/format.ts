@@ -28,6 +28,8 @@ export interface FormatMemory {
   steps: number;
   /** A bar of that many steps was seen since the last dictionary. */
   stepping: boolean;
+  /** That bar is full. */
+  stepped: boolean;
   /** nvidia-smi's header of columns. */
   gpuColumns: readonly string[];
   /** Header of nvidia-smi dmon. */

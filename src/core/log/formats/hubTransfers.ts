@@ -226,7 +226,7 @@ export const hubFormats: readonly ProgressFormat[] = [
 
 function readGit(body: string): FormatReading | undefined {
   const match =
-    /^(?:remote: )?(Enumerating|Counting|Compressing|Receiving|Resolving|Writing|Updating|Filtering|Unpacking|Checking out|Downloading LFS|Uploading LFS) (objects|deltas|files|content|LFS objects): +(\d{1,3})% \((\d+)\/(\d+)\)(?:, [\d.]+ [KMG]?i?B)?(?:(?: \||,) ([\d.]+ [KMG]?i?B)\/s)?(?:, done\.)?\s*$/.exec(
+    /^(?:remote: )?(Enumerating|Counting|Compressing|Receiving|Resolving|Writing|Updating|Filtering|Unpacking|Checking out|Downloading LFS|Uploading LFS) (objects|deltas|files|content|LFS objects): +(\d{1,3})% \((\d+)\/(\d+)\)(?:, [\d.]+ [KMG]?i?B)?(?:(?: \||,) ([\d.]+ [KMG]?i?B)\/s)?(?:, (?:done|completed with \d+ local objects?)\.)?\s*$/.exec(
       body,
     );
   if (match === null) return undefined;

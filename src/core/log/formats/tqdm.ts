@@ -86,8 +86,21 @@ export function isAuxiliary(
 ): boolean {
   if (label !== "") return auxiliary.test(label) || (memory.fetching && unit === "B" && fileName.test(label));
   memory.bar = total === undefined || total === done ? 0 : total;
-  if (memory.steps > 0 && total === memory.steps) memory.stepping = true;
-  return memory.evaluating || (memory.steps > 0 && total !== undefined && total !== memory.steps);
+  return memory.evaluating || isEvaluation(done, total, memory);
+}
+
+/** A bar beside the one of the trainer's steps; once these are done, a longer one is of another program. */
+function isEvaluation(done: number | undefined, total: number | undefined, memory: FormatMemory): boolean {
+  const { steps } = memory;
+  if (steps === 0 || total === undefined) return false;
+  if (total === steps) {
+    memory.stepping = true;
+    memory.stepped = done === total;
+    return false;
+  }
+  if (!memory.stepped || total < steps) return true;
+  memory.steps = 0;
+  return false;
 }
 
 type Groups = Readonly<Record<string, string | undefined>>;

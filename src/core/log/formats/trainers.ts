@@ -42,6 +42,7 @@ export const trainerFormats: readonly ProgressFormat[] = [
       const total = Number((match[1] ?? "").replaceAll(",", ""));
       memory.steps = total;
       memory.stepping = true;
+      memory.stepped = false;
       return { total, unit: "step" };
     },
   },

@@ -4,6 +4,9 @@ import { present, type FormatReading, type ProgressFormat } from "./format";
 /** A row of dots; the styles mega and giga have eight of them in a cluster. */
 const wgetNeedles = ["........", ",,,,,,,,", "   100%"];
 
+/** What wget's bar holds when the length is not known. */
+const wgetFlying = ["   <=>", "<=>   "];
+
 /** Tools that move bytes. wget, curl, aria2, rsync, pv, rclone, git and aws count in 1024, the hubs and docker in 1000. */
 export const transferFormats: readonly ProgressFormat[] = [
   {
@@ -62,6 +65,25 @@ export const transferFormats: readonly ProgressFormat[] = [
           elapsed: seconds(elapsed?.trim()),
           metrics: { percent: Number(percent) },
         }),
+        ...present({ label }),
+      };
+    },
+  },
+  {
+    // wget 1.16+, length not known: `index.html    [   <=>      ]  15.02M  23.1MB/s    in 0.6s`
+    key: "wget",
+    trigger: "<=>",
+    needles: wgetFlying,
+    read: ({ body }) => {
+      if (!wgetFlying.some((needle) => body.includes(needle))) return undefined;
+      const match =
+        /^(\S.{0,80}?) +\[ {0,200}<=> {0,200}\] +([\d.,]+[KMGT]?)(?: +(?:([\d.]+[KMGT]?B)|--\.-[KMG]?B)\/s)(?: +in ((?:[\d.]+[dhms] ?)+))?\s*$/.exec(
+          body,
+        );
+      if (match === null) return undefined;
+      const [, label, done, rate, elapsed] = match;
+      return {
+        ...bytes({ done: size(done), rate: size(rate), elapsed: seconds(elapsed?.trim()) }),
         ...present({ label }),
       };
     },
