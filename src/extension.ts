@@ -10,6 +10,7 @@ import { FollowedLogs } from "./core/followedLogs";
 import { Launcher } from "./core/launcher";
 import { combine, type Disposable } from "./core/lifecycle";
 import { OpenSessions } from "./core/openSessions";
+import { PipelineRunner } from "./core/pipelineRunner";
 import { Retries } from "./core/retries";
 import type { Clock } from "./core/ports";
 import type { TreeNode } from "./core/session/nodes";
@@ -17,9 +18,11 @@ import { reportLines } from "./core/session/report";
 import { SessionStore } from "./core/session/store";
 import { createClock } from "./core/systemClock";
 import { DemoSession, demoSession, type DemoMode } from "./demoSession";
+import { keptPipelines } from "./keptPipelines";
 import { LanguageSide } from "./languageSide";
 import { createOutput } from "./output";
 import { WorkspaceSessionFiles } from "./sessionFiles";
+import { createSecrets } from "./secrets";
 import { readSettings } from "./settings";
 import { createSshSide, type SshSide } from "./sshSide";
 import { createClaim } from "./toldFailures";
@@ -54,14 +57,24 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   });
   const demo = new DemoSession({ clock, logger, isTrusted }, open, files);
   const watches = new WorkspaceWatches(open, ssh.connector, context.workspaceState, () => demo.close());
+  const secrets = createSecrets(context.secrets, context.globalState);
   const launcher = new Launcher({
     store,
+    secrets,
     opsOf: open.opsOf.bind(open),
     approval: createApproval(context.globalState, (session) => session === demoSession),
     isTrusted,
     clock,
     logger,
     launchedFrom: `${userInfo().username}@${hostname()}`,
+  });
+  const pipelines = new PipelineRunner({
+    store,
+    launcher,
+    memory: keptPipelines(context.workspaceState, demoSession),
+    isTrusted,
+    clock,
+    logger,
   });
   const claim = createClaim(context.globalStorageUri.fsPath, demoSession, logger);
   const views = registerViews({ store, logs, clock, extensionUri: context.extensionUri, claim });
@@ -70,10 +83,12 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     store,
     open,
     launcher,
+    pipelines,
     clock,
     isTrusted,
     files,
     watches,
+    secrets,
     ...views.shown,
     openDemo: () => demo.open(),
     showOutput: () => {
@@ -82,14 +97,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     sshHosts: configuredHosts,
   };
   const retries = new Retries({ store, launcher, isTrusted, clock, logger });
-  const owned = [channel, store, logs, open, files, views, retries, registerCommands(commands, logger)];
-  context.subscriptions.push(
-    ...owned,
-    language.watchDocuments(),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => {
-      for (const session of store.sessions.keys()) connectQuietly(session);
-    }),
-  );
+  const owned = [channel, store, logs, open, files, views, retries, pipelines, registerCommands(commands, logger)];
+  context.subscriptions.push(...owned, language.watchDocuments(), whenTrusted(store, connectQuietly));
   ending = async () => {
     await demo.close();
     await language.stop();
@@ -97,6 +106,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   await files.loadAll();
   for (const session of watches.restore()) connectQuietly(session);
   await openAskedDemo(context, demo, store, clock);
+}
+
+/** A workspace that becomes trusted connects as one that was from the start. */
+function whenTrusted(store: SessionStore, connect: (session: string) => void): vscode.Disposable {
+  return vscode.workspace.onDidGrantWorkspaceTrust(() => {
+    for (const session of store.sessions.keys()) connect(session);
+  });
 }
 
 export async function deactivate(): Promise<void> {

@@ -7,12 +7,17 @@ import { acknowledge } from "./acknowledge";
 import { applyCure } from "./applyCure";
 import { connect } from "./connect";
 import { disconnect } from "./disconnect";
+import { forgetSecret } from "./forgetSecret";
+import { launchPipeline } from "./launchPipeline";
 import { launchStage } from "./launchStage";
 import { newSessionFile } from "./newSessionFile";
 import { openLog } from "./openLog";
 import { openSessionFile } from "./openSessionFile";
+import { restartFailedMembers } from "./restartFailedMembers";
 import { restartStage } from "./restartStage";
 import type { CommandContext } from "./shared/context";
+import { setSecret } from "./setSecret";
+import { stopPipeline } from "./stopPipeline";
 import { stopStage } from "./stopStage";
 import { stopWatching } from "./stopWatching";
 import { watchRemoteLog } from "./watchRemoteLog";
@@ -23,6 +28,9 @@ const table: Readonly<Record<string, Run>> = {
   "mlSession.connect": connect,
   "mlSession.disconnect": disconnect,
   "mlSession.launchStage": launchStage,
+  "mlSession.launchPipeline": launchPipeline,
+  "mlSession.stopPipeline": stopPipeline,
+  "mlSession.restartFailedMembers": restartFailedMembers,
   "mlSession.stopStage": stopStage,
   "mlSession.restartStage": (context, node) => restartStage(context, node),
   "mlSession.restartDownload": (context, node) => restartStage(context, node, "download"),
@@ -34,6 +42,8 @@ const table: Readonly<Record<string, Run>> = {
   "mlSession.watchRemoteLog": watchRemoteLog,
   "mlSession.stopWatching": stopWatching,
   "mlSession.acknowledge": acknowledge,
+  "mlSession.setSecret": setSecret,
+  "mlSession.forgetSecret": forgetSecret,
   "mlSession.openSessionFile": openSessionFile,
   "mlSession.newSessionFile": newSessionFile,
   "mlSession.showCharts": (context, node) => {

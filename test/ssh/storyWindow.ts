@@ -38,6 +38,7 @@ export function openStory(
     store,
     opsOf: open.opsOf.bind(open),
     approval: { approve: () => Promise.resolve(true), isApproved: () => Promise.resolve(true) },
+    secrets: { get: () => Promise.resolve(undefined), ask: () => Promise.resolve(undefined) },
     isTrusted: () => true,
     clock,
     logger,

@@ -1,5 +1,7 @@
 import type { Launcher } from "../../core/launcher";
+import type { SecretStore } from "../../core/launchSecrets";
 import type { OpenSessions } from "../../core/openSessions";
+import type { PipelineRunner } from "../../core/pipelineRunner";
 import type { Cure } from "../../core/session/cure";
 import type { SessionDefinition } from "../../core/session/definition";
 import type { MemberRef } from "../../core/session/events";
@@ -13,10 +15,12 @@ export interface CommandContext {
   readonly store: SessionStore;
   readonly open: OpenSessions;
   readonly launcher: Launcher;
+  readonly pipelines: Pick<PipelineRunner, "start" | "stop">;
   readonly clock: Clock;
   readonly isTrusted: () => boolean;
   readonly files: SessionFiles;
   readonly watches: Watches;
+  readonly secrets: KeptSecrets & Pick<SecretStore, "ask">;
   readonly showLog: (session: string, ref: MemberRef, offset?: number) => Promise<void>;
   readonly showCharts: (node?: TreeNode) => void;
   readonly openDemo: () => Promise<void>;
@@ -34,6 +38,20 @@ export interface SessionFiles {
   mend(session: string, stage: string, cure: Cure): Promise<boolean>;
   /** Opens the file, at a place if given. */
   show(session: string, offset?: number): Promise<void>;
+}
+
+/** A secret that is kept, without its value. */
+export interface KeptSecret {
+  readonly key: string;
+  /** As the session file called it when it was set. */
+  readonly host: string;
+  readonly name: string;
+}
+
+/** The secrets that are kept on this machine. */
+export interface KeptSecrets {
+  list(): readonly KeptSecret[];
+  forget(secret: KeptSecret): Promise<void>;
 }
 
 /** Logs that are watched without a session file; they come back with the workspace. */
