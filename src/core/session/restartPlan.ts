@@ -73,7 +73,7 @@ export function restartPlan(
   const member = stage?.members.find(({ name }) => name === ref.member);
   if (!stage || !member) return nothingToDo;
   const definition = ofMember(stage.definition, ref.member);
-  const live = isActive(lastSeen(member.state)) ? member.run?.run : undefined;
+  const live = liveRun(member);
   const stopsRun = live !== undefined;
   const orphans = orphansIn(work, live);
   const something = work !== undefined && isSomething(work);
@@ -103,6 +103,11 @@ const nothingToDo: RestartPlan = {
   orphanRuns: [],
   resume: {},
 };
+
+/** The run that is at work. One that has ended is not stopped, even while its last words are waited for. */
+function liveRun({ state, run }: Member): string | undefined {
+  return run && run.end === undefined && isActive(lastSeen(state)) ? run.run : undefined;
+}
 
 function orphansIn(work: ExistingWork | undefined, live: string | undefined): ExistingWork["processes"] {
   return work ? work.processes.filter(({ run }) => run !== live) : [];
