@@ -68,14 +68,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     logger,
     launchedFrom: `${userInfo().username}@${hostname()}`,
   });
-  const pipelines = new PipelineRunner({
-    store,
-    launcher,
-    memory: keptPipelines(context.workspaceState, demoSession),
-    isTrusted,
-    clock,
-    logger,
-  });
+  const memory = keptPipelines(context.workspaceState, demoSession);
+  const pipelines = new PipelineRunner({ store, launcher, memory, isTrusted, clock, logger });
   const claim = createClaim(context.globalStorageUri.fsPath, demoSession, logger);
   const views = registerViews({ store, logs, clock, extensionUri: context.extensionUri, claim });
   const commands: CommandContext = {
@@ -145,6 +139,8 @@ function registerViews({ store, logs, clock, extensionUri, claim }: ViewParts): 
     registerNotifications({ sessions: store, enabled: () => readSettings().notifications, claim }),
     store.onDidChange(() => {
       void vscode.commands.executeCommand("setContext", "mlSession.hasSession", store.sessions.size > 0);
+      const goesOn = [...store.sessions.values()].some(({ pipeline }) => pipeline && pipeline.standing !== "through");
+      void vscode.commands.executeCommand("setContext", "mlSession.hasPipeline", goesOn);
     }),
   );
   return {

@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
-import type { Disposable } from "../core/lifecycle";
+import { combine, type Disposable } from "../core/lifecycle";
 import { notices, type Notice } from "../core/session/alertRows";
+import { pipelineNotice } from "../core/session/pipelineWords";
 import type { SessionReader } from "../core/session/store";
 
 /** What notifications need. */
@@ -24,7 +25,22 @@ export function registerNotifications(deps: NotificationDeps): Disposable {
     }
   };
   update();
-  return sessions.onDidChange(update);
+  return combine(sessions.onDidChange(update), sessions.onDidChange(pipelineNews(deps)));
+}
+
+/** One notification when a pipeline is through or cannot go on; what it waits for stands in the tree. */
+function pipelineNews({ sessions, enabled, claim = () => true }: NotificationDeps): () => void {
+  const last = new Map<string, string | undefined>();
+  return () => {
+    for (const session of sessions.sessions.values()) {
+      const notice = pipelineNotice(session);
+      if (last.get(session.id) === notice?.key) continue;
+      last.set(session.id, notice?.key);
+      if (!notice || !claim(notice.key) || !enabled()) continue;
+      if (notice.bad) void vscode.window.showWarningMessage(notice.message);
+      else void vscode.window.showInformationMessage(notice.message);
+    }
+  };
 }
 
 const showLog = "Show Log";
