@@ -54,6 +54,8 @@ export class HostWatch {
   /** Watches until aborted. Trouble with one part is logged and tried again; it never ends the others. */
   async run(ops: HostOps, signal: AbortSignal): Promise<void> {
     this.#followers.newLink();
+    // What failed with the link before is asked again at once.
+    for (const [key, at] of this.#asked) if (at !== Infinity) this.#asked.delete(key);
     await Promise.all([
       this.#keep("run records", signal, (own) => this.#watchRecords({ ops, signal: own })),
       this.#keep("GPUs", signal, (own) => this.#watchGpus({ ops, signal: own })),

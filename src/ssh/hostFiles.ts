@@ -1,7 +1,6 @@
-import type { LogWriter, OutputCheck, OutputReport, ToolCandidate } from "../core/ports";
+import type { LogWriter, ToolCandidate } from "../core/ports";
 import { ExpectedError } from "../core/errors";
 import logWriterScript from "../host/logWriter.sh";
-import outputsScript from "../host/outputs.sh";
 import readScript from "../host/readPart.sh";
 import toolsScript from "../host/tools.sh";
 import type { HostSession } from "./hostSession";
@@ -25,41 +24,6 @@ export async function readPart(
 
 function whole(value: number): number {
   return Math.max(0, Math.floor(value));
-}
-
-/** See `HostOps.checkOutputs`. */
-export async function checkOutputs(
-  session: HostSession,
-  check: OutputCheck,
-  cwd: string | undefined,
-): Promise<OutputReport> {
-  const variables = {
-    ...session.variables,
-    cwd: cwd ?? "",
-    pattern_count: check.files.length,
-    ...Object.fromEntries(check.files.map((pattern, index) => [`pattern_${index}`, pattern])),
-  };
-  const answer = await session.control.ask([outputsScript], variables);
-  const missing: string[] = [];
-  let bytes = 0;
-  let files = 0;
-  check.files.forEach((pattern, index) => {
-    const [, count, size] = /^@ match (\d+) (\d+)$/.exec(answer[index] ?? "") ?? [];
-    if (count === undefined || size === undefined) missing.push(pattern);
-    files += Number(count ?? 0);
-    bytes += Number(size ?? 0);
-  });
-  const short = check.minBytes !== undefined && bytes < check.minBytes;
-  const parts = [
-    ...missing.map((pattern) => `nothing matches ${pattern}`),
-    ...(short ? [`${bytes} of at least ${check.minBytes ?? 0} bytes are there`] : []),
-  ];
-  return {
-    ok: parts.length === 0,
-    bytes,
-    files,
-    detail: parts.length === 0 ? `${files} ${files === 1 ? "file" : "files"}, ${bytes} bytes` : parts.join("; "),
-  };
 }
 
 /** See `HostOps.findTools`. */

@@ -22,13 +22,14 @@ import watchScript from "../host/watch.sh";
 import stopScript from "../host/stop.sh";
 import { existingWork, giveUpRetries, setAside } from "./existing";
 import { followFile } from "./followFile";
-import { checkOutputs, findTools, logWriter, readPart } from "./hostFiles";
+import { findTools, logWriter, readPart } from "./hostFiles";
 import { watchGpus } from "./gpus";
 import type { HostSession } from "./hostSession";
 import { envFileNames } from "./jobEnvironment";
 import { launchRun } from "./launchRun";
 import { Control } from "./control";
 import { LogLooks } from "./logLooks";
+import { checkOutputs } from "./outputs";
 import { hostFolder, isName, nameFolder, RecordReader } from "./records";
 import { lines } from "./scriptChannel";
 import { TailSeats } from "./tailSeats";
@@ -191,7 +192,6 @@ async function stopRun(
   const [, word = "", text = ""] = /^@ (\S+) ?(.*)$/.exec(answer[0] ?? "") ?? [];
   if (word === "refused") return { kind: "refused", reason: text };
   if (word === "not-running") return { kind: "not-running" };
-  if (word === "stopped")
-    return { kind: "stopped", forced: text === "1", ...(others.length === 0 ? {} : { others }) };
+  if (word === "stopped") return { kind: "stopped", forced: text === "1", ...(others.length === 0 ? {} : { others }) };
   return { kind: "not-stopped", survivors: ["The host did not say what is left."] };
 }

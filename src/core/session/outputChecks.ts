@@ -1,0 +1,52 @@
+import type { OutputCheck, RunRecord } from "../ports";
+import type { StageDefinition } from "./definition";
+
+/** How what a stage writes is counted; `B` for bytes. */
+export type OutputUnit = "B" | "lines" | "files";
+
+/** What of a stage is counted while it runs. */
+export interface WatchedOutputs {
+  readonly check: OutputCheck;
+  readonly unit: OutputUnit;
+  /** How many there will be, as far as the session file says. */
+  readonly total?: number;
+}
+
+/** What must be there when a run of the stage (as its member runs it) has ended with 0; undefined where nothing is declared. */
+export function verdictCheck(stage: StageDefinition, run: RunRecord): OutputCheck | undefined {
+  const { doneWhen, outputs, env } = stage;
+  if (!doneWhen) return undefined;
+  const counted = outputs && doneWhen.outputsAtLeast !== undefined;
+  return {
+    ...doneWhen,
+    ...(counted ? { outputs: { files: outputs.files, count: outputs.count } } : {}),
+    ...(doneWhen.command === undefined ? {} : { env }),
+    ...(doneWhen.logLine === undefined ? {} : { log: run.log }),
+  };
+}
+
+/**
+ * What is counted while the stage runs: its `outputs`; of a download without them the bytes of what `done_when` names.
+ * @param maxAgeSeconds how old an answer may be that another window asked for
+ */
+export function watchedOutputs(stage: StageDefinition, maxAgeSeconds: number): WatchedOutputs | undefined {
+  const { outputs, doneWhen, progress, kind } = stage;
+  const watching = { maxAgeSeconds };
+  if (outputs) {
+    const { files, count } = outputs;
+    const total = doneWhen?.outputsAtLeast ?? (count === "bytes" ? undefined : progress?.total);
+    return {
+      check: { files: [], outputs: { files, count }, watching },
+      unit: count === "bytes" ? "B" : count,
+      ...(total === undefined ? {} : { total }),
+    };
+  }
+  if (kind !== "download" || !doneWhen) return undefined;
+  const { files, hubSnapshot, minBytes } = doneWhen;
+  if (files.length === 0 && hubSnapshot === undefined) return undefined;
+  return {
+    check: { files, ...(hubSnapshot === undefined ? {} : { hubSnapshot }), watching },
+    unit: "B",
+    ...(minBytes === undefined ? {} : { total: minBytes }),
+  };
+}
