@@ -114,7 +114,7 @@ function orphansIn(work: ExistingWork | undefined, live: string | undefined): Ex
 }
 
 /** Whether a command that begins anew could write over something. */
-export function isSomething(work: ExistingWork): boolean {
+function isSomething(work: ExistingWork): boolean {
   return (amountThere(work) ?? checkpointThere(work)) !== undefined;
 }
 

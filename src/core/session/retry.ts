@@ -35,7 +35,7 @@ const permanentCodes: ReadonlySet<number> = new Set([126, 127, 2, 64, 130]);
  * Whether another try may end otherwise: `permanent` causes are never tried again. From the failure that the log names,
  * else from the exit status.
  */
-export function prospectOf(
+function prospectOf(
   state: Extract<SeenState, { kind: "failed" }>,
   run: RunRecord,
 ): "permanent" | "transient" | "unknown" {
