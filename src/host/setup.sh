@@ -62,12 +62,11 @@ ml_session_conda() {
     mamba() { conda "$@"; }
   fi
 }
-# dash does not know the word.
-if ! command -v source >/dev/null 2>&1; then
-  source() {
-    case $1 in
-      */*) . "$1" ;;
-      *) if [ -f "./$1" ]; then . "./$1"; else . "$1"; fi ;;
-    esac
-  }
-fi
+# dash does not know the word `source`; busybox, which does, cannot read a function of that name.
+ml_session_source() {
+  case $1 in
+    */*) . "$1" ;;
+    *) if [ -f "./$1" ]; then . "./$1"; else . "$1"; fi ;;
+  esac
+}
+command -v source >/dev/null 2>&1 || eval 'source() { ml_session_source "$@"; }'
