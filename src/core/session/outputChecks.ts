@@ -1,6 +1,9 @@
 import type { OutputCheck, RunRecord } from "../ports";
 import type { StageDefinition } from "./definition";
 
+/** The `format` of a progress reading that was made of what a stage has written, not of its log. */
+export const outputsFormat = "outputs";
+
 /** How what a stage writes is counted; `B` for bytes. */
 export type OutputUnit = "B" | "lines" | "files";
 

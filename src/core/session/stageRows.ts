@@ -2,6 +2,7 @@ import type { ConnectionState, Member, RemoteHost, ServiceView, Session, Stage, 
 import { isActive, isBad, lastSeen } from "./judge";
 import { adviceMarkdown, escapeMarkdown, plainLine } from "./markdown";
 import { memberKey, toLaunch } from "./pipelinePlan";
+import { outputsText } from "./outputWords";
 import { row, type Row } from "./rows";
 import { stageText } from "./stageText";
 import {
@@ -269,11 +270,13 @@ function stageTooltip(stage: Stage, now: number): string {
 function memberTooltip(title: string, member: Member, now: number): string {
   const { state, run, log } = member;
   const quiet = log && state.kind !== "finished" ? logText(log, now) : "";
+  const outputs = outputsText(member, now);
   return paragraphs(
     `**${escapeMarkdown(title)}** · ${escapeMarkdown(stateText(state, member, now))}`,
     state.kind === "failed" ? `**Cause:** ${escapeMarkdown(causeWithExit(state.cause, run))}` : undefined,
     state.kind === "failed" ? `**What helps:** ${adviceMarkdown(state.remedy)}` : undefined,
     state.kind === "unknown" ? escapeMarkdown(state.why) : undefined,
+    outputs && `**Outputs:** ${escapeMarkdown(outputs, 1000)}`,
     historyText(member, now),
     run && `**Command:** ${escapeMarkdown(run.command)}`,
     run && `**Started** ${clockTime(run.startedAt, now)} from ${escapeMarkdown(run.launchedFrom)}`,

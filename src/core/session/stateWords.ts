@@ -78,7 +78,7 @@ function seenText(state: SeenState, facts: MemberFacts, now: number): string {
     case "watching":
       return activeText("watched", facts, now);
     case "running":
-      return activeText(runningSince(facts, now), facts, now);
+      return state.checking ? "ended · looking at what it wrote" : activeText(runningSince(facts, now), facts, now);
     case "stalled":
       return join(`stalled since ${clockTime(state.since, now)}`, state.why, facts.progress && counter(facts.progress));
     case "finished":

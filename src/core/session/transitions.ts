@@ -42,7 +42,9 @@ export function evidenceOf(member: Member): string {
     case "watching":
     case "running":
     case "ended-unknown":
-      return lifeOf(member);
+      return state.kind === "running" && state.checking
+        ? `${endOf(member)}; its outputs are looked at`
+        : lifeOf(member);
   }
 }
 

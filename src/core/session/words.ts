@@ -1,5 +1,6 @@
 import type { ProgressReading } from "../log/reading";
 import type { Eta } from "./eta";
+import { outputsFormat } from "./outputChecks";
 
 /*
  * How numbers and times are said, in one place so that the tree, the status bar and the charts say them alike.
@@ -38,6 +39,8 @@ export function bytes(value: number): string {
 /** Part of a whole in the unit of the whole: `1.2 / 4.5 GB`. */
 export function bytesOf(part: number, whole: number): string {
   const { unit, size } = byteUnit(whole);
+  // What has just begun would be a number with an exponent.
+  if (part > 0 && part < size / 100) return `${bytes(part)} / ${bytes(whole)}`;
   return `${decimal(part / size)} / ${decimal(whole / size)} ${unit}`;
 }
 
@@ -129,6 +132,18 @@ export function counter(reading: ProgressReading): string | undefined {
   return inBytes ? bytes(done) : `${count(done)} ${plural(done, unit === undefined || unit === "it" ? "step" : unit)}`;
 }
 
+/** What was written, in bytes or things: `19.2 of 25 GB`, `18,204 of 25,000 lines written`, `1.2 GB written`. */
+export function written(done: number, total: number | undefined, unit = "files"): string {
+  if (unit === "B") return total === undefined ? `${bytes(done)} written` : bytesOf(done, total).replace(" / ", " of ");
+  return total === undefined
+    ? `${amount(done, singular(unit))} written`
+    : `${count(done)} of ${amount(total, singular(unit))} written`;
+}
+
+function singular(unit: string): string {
+  return unit.replace(/s$/, "");
+}
+
 /** A speed: `3.1 req/s`, `104 MB/s`; slow ones the other way round, as `28 s/it`. */
 export function speed(rate: number, rateUnit = "it/s"): string {
   if (rateUnit === "B/s") return `${bytes(rate)}/s`;
@@ -140,7 +155,9 @@ export function speed(rate: number, rateUnit = "it/s"): string {
 /** Counter, speed and errors of a reading, as parts to be joined. */
 export function progressParts(reading: ProgressReading): readonly string[] {
   const parts: string[] = [];
-  const counted = counter(reading);
+  const { done, total, unit } = reading;
+  const own = reading.format === outputsFormat && done !== undefined;
+  const counted = own ? written(done, total, unit) : counter(reading);
   if (counted !== undefined) parts.push(counted);
   if (reading.rate !== undefined) parts.push(speed(reading.rate, reading.rate_unit));
   if (reading.errors !== undefined && reading.errors > 0) parts.push(amount(reading.errors, "error"));

@@ -1,10 +1,8 @@
 import type { ProgressReading } from "../log/reading";
-import type { OutputUnit } from "./outputChecks";
+import { outputsFormat, type OutputUnit } from "./outputChecks";
 import type { MetricSeries, SeriesSet } from "./series";
 import { percentDone } from "./words";
 
-/** The `format` of a reading that was made of what a stage has written, not of its log. */
-const outputsFormat = "outputs";
 /** The speed is told over at least so long, so that it does not jump with each look. */
 const rateWindowMs = 60_000;
 
