@@ -37,6 +37,8 @@ export interface MarkedProcess {
   readonly run: string;
   readonly pid: number;
   readonly name: string;
+  /** Whether the run goes on; else the process is left over from it. */
+  readonly live: boolean;
 }
 
 /** A process that holds GPU memory, as far as the driver tells and the process can be seen. */

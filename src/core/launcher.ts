@@ -5,7 +5,7 @@ import type { Clock, HostOps, LaunchOutcome, LaunchRequest, Logger, SecretValues
 import type { LaunchApproval, LaunchPlanText, LaunchQuestion } from "./launchApproval";
 import { ofMember, type HostDefinition, type StageDefinition } from "./session/definition";
 import type { MemberRef, SessionEvent } from "./session/events";
-import { amountThere, checkpointThere } from "./session/existingWords";
+import { amountThere, checkpointThere, orphanRuns } from "./session/existingWords";
 import { noteText, type LaunchNote } from "./session/launchNote";
 import type { Again, Member, Session } from "./session/model";
 import { existingQuery, pointOf, type RestartPlan, type RestartWay } from "./session/restartPlan";
@@ -96,7 +96,7 @@ export class Launcher {
       const { definition } = this.#place(session, ref);
       await this.#again(session, ref, {
         way: resumes ? (way ?? "resume") : "again",
-        orphanRuns: [...new Set(work.processes.map(({ run }) => run))],
+        orphanRuns: orphanRuns(work),
         resume: pointOf(definition, this.#member(session, ref), work),
       });
     } catch (error) {
@@ -222,7 +222,7 @@ export class Launcher {
       this.holdRetry(session, ref, run, hindrance);
       return;
     }
-    for (const left of new Set(work.processes.map((one) => one.run))) await this.#stopRun(session, ref, left);
+    for (const left of orphanRuns(work)) await this.#stopRun(session, ref, left);
     const { definition } = this.#place(session, ref);
     const member = this.#member(session, ref);
     const note: LaunchNote = {

@@ -96,8 +96,10 @@ for environ in $(LC_ALL=C grep -lsF ML_SESSION_RUN= /proc/[0-9]*/environ 2>/dev/
   stat_of "$pid" && [ "$state" != Z ] && [ "$state" != X ] && owner_of "$pid" && [ "$owner" = "$uid" ] || continue
   marker_of "$pid"
   [ "$marker" != - ] && [ -d "$member_dir/$marker" ] || continue
+  live=0
+  ended "$member_dir/$marker" || ! run_alive "$member_dir/$marker" || live=1
   name_of "$pid"
-  printf '@ process %s %s %s\n' "$pid" "$marker" "$name"
+  printf '@ process %s %s %s %s\n' "$pid" "$marker" "$live" "$name"
 done
 gpu_numbers | while read -r index uuid; do printf '@ gpu %s %s\n' "$index" "$uuid"; done
 gpu_apps | while read -r pid uuid mib; do

@@ -110,10 +110,10 @@ function fileOf(text: string): FoundFile | undefined {
   return path === undefined ? undefined : { path, at: Number(seconds) * 1000 };
 }
 
-/** `PID RUN NAME`. */
+/** `PID RUN LIVE NAME`. */
 function processOf(text: string): readonly MarkedProcess[] {
-  const [, pid, run, name] = /^(\d+) (\S+) (.*)$/.exec(text) ?? [];
-  return run === undefined || name === undefined ? [] : [{ pid: Number(pid), run, name }];
+  const [, pid, run, live, name] = /^(\d+) (\S+) ([01]) (.*)$/.exec(text) ?? [];
+  return run === undefined || name === undefined ? [] : [{ pid: Number(pid), run, name, live: live === "1" }];
 }
 
 /** `PID UUID MIB OWNER USER RUN NAME`; `-` for what is not known. */

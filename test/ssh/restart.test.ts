@@ -161,6 +161,12 @@ eval "echo fresh $out 'synth/out 1.jsonl'"`;
         checkpointsInCwd: false,
       };
       await assert.rejects(host.ops.setAside(query, "move"), /is alive/);
+      await until("its process", async () => (await host.ops.existing(query)).processes.length > 0);
+      const { processes } = await host.ops.existing(query);
+      assert.ok(
+        processes.every(({ live }) => live),
+        "no rest of an older run",
+      );
       assert.ok("record" in outcome);
       await host.ops.stop("night", outcome.record.run, { signal: "TERM", graceSeconds: 9, requestedBy: "t" });
     });

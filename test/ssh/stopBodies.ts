@@ -150,7 +150,7 @@ export function stopBehaviour(name: string, shell: string, makeTransport: MakeTr
       assert.ok(output.bytes >= 36_000);
       assert.match(work.checkpoint?.path ?? "", /\/checkpoint-1500$/);
       assert.ok(Math.abs((work.checkpoint?.at ?? 0) - work.now) < 120_000);
-      assert.deepEqual(work.processes, [{ run: record.run, pid: left, name: "sleep" }]);
+      assert.deepEqual(work.processes, [{ run: record.run, pid: left, name: "sleep", live: false }]);
       assert.deepEqual(
         work.gpuHolders.map(({ pid, gpu, own, run, memoryMib }) => ({ pid, gpu, own, run, memoryMib })),
         [{ pid: left, gpu: 1, own: true, run: record.run, memoryMib: 71_680 }],

@@ -181,7 +181,7 @@ test("what is left of older runs is named with the memory it holds, and others a
   const session = play(definition(gpuStage), records(2000, ended("inference", 1)));
   const work: ExistingWork = {
     ...nothing,
-    processes: [{ run: "r0", pid: 42, name: "python3" }],
+    processes: [{ run: "r0", pid: 42, name: "python3", live: false }],
     gpuHolders: [
       { pid: 42, name: "python3", user: "me", own: true, gpu: 3, memoryMib: 71_680, run: "r0" },
       { pid: 43, name: "vllm", user: "bob", own: false, gpu: 3, memoryMib: 6144 },

@@ -43,6 +43,11 @@ export function checkpointThere({ checkpoint, now }: ExistingWork): string | und
   return `${baseName(checkpoint.path)} of ${when}`;
 }
 
+/** Runs that have ended and left processes behind. One that goes on was started by somebody else, and is nobody's rest. */
+export function orphanRuns(work: ExistingWork | undefined): readonly string[] {
+  return [...new Set((work?.processes ?? []).filter(({ live }) => !live).map(({ run }) => run))];
+}
+
 /** GPU memory that a process holds, in words; undefined if none. */
 export function heldBy(pid: number, { gpuHolders }: ExistingWork): string | undefined {
   const held = gpuHolders.filter((holder) => holder.pid === pid);

@@ -10,6 +10,7 @@ import {
   declaredOutputs,
   heldBy,
   newestThere,
+  orphanRuns,
   outputCount,
 } from "./existingWords";
 import { isActive, lastSeen } from "./judge";
@@ -75,7 +76,7 @@ export function restartPlan(
   const definition = ofMember(stage.definition, ref.member);
   const live = liveRun(member);
   const stopsRun = live !== undefined;
-  const orphans = orphansIn(work, live);
+  const orphans = work ? work.processes.filter((one) => !one.live) : [];
   const something = work !== undefined && isSomething(work);
   return {
     rows: [
@@ -88,7 +89,7 @@ export function restartPlan(
     choices: choicesOf(definition, work, something, stopsRun),
     stopsRun,
     asks: stopsRun || something || orphans.length > 0 || work === undefined,
-    orphanRuns: [...new Set(orphans.map(({ run }) => run))],
+    orphanRuns: orphanRuns(work),
     resume: pointOf(definition, member, work),
   };
 }
@@ -107,10 +108,6 @@ const nothingToDo: RestartPlan = {
 /** The run that is at work. One that has ended is not stopped, even while its last words are waited for. */
 function liveRun({ state, run }: Member): string | undefined {
   return run && run.end === undefined && isActive(lastSeen(state)) ? run.run : undefined;
-}
-
-function orphansIn(work: ExistingWork | undefined, live: string | undefined): ExistingWork["processes"] {
-  return work ? work.processes.filter(({ run }) => run !== live) : [];
 }
 
 /** Whether a command that begins anew could write over something. */
