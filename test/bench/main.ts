@@ -6,13 +6,15 @@ import { print } from "./figure";
 import { measureHostCost } from "./hostCost";
 import { measureLatency } from "./latency";
 import { measureLaunchToRed } from "./launchToRed";
-import { measureGrowth, measureScan } from "./scan";
+import { measureFuzz, measureGrowth, measurePathological, measureScan } from "./scan";
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   "scan-typical": () => measureScan("typical", 1),
   "scan-dense": () => measureScan("dense", 0.25),
   "scan-bars": () => measureScan("bars", 1),
   "scan-growth": measureGrowth,
+  fuzz: measureFuzz,
+  pathological: measurePathological,
   latency: measureLatency,
   "launch-to-red": measureLaunchToRed,
   "host-cost": measureHostCost,
