@@ -20,6 +20,9 @@ const present = {
   "openssh-server": () => find("sshd"),
   shellcheck: () => find("shellcheck"),
   busybox: () => find("busybox"),
+  dash: () => find("dash"),
+  fish: () => find("fish"),
+  tcsh: () => find("tcsh"),
   procps: () => find("ps"),
 };
 

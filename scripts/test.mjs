@@ -33,7 +33,7 @@ const suites = {
   unit: { args: nodeTests("unit"), needs: () => ensurePackages(["busybox"]), limit: 15 * minute },
   ssh: {
     args: nodeTests("ssh"),
-    needs: () => ensurePackages(["openssh-server", "openssh-client", "busybox", "procps"]),
+    needs: () => ensurePackages(["openssh-server", "openssh-client", "busybox", "dash", "fish", "tcsh", "procps"]),
     limit: 25 * minute,
   },
   host: { args: ["test/host/run.mjs"], ...editorTests(newest) },
