@@ -2,7 +2,7 @@ import { ofMember } from "./definition";
 import type { MemberRef } from "./events";
 import { GpuQueue } from "./gpuQueue";
 import { isActive, lastSeen } from "./judge";
-import type { Member, Pipeline, PipelinePlan, Session, Stage } from "./model";
+import type { Member, Pipeline, PipelinePlan, SeenState, Session, Stage } from "./model";
 import { isFinished, memberKey, toLaunch, type OpenMember } from "./pipelinePlan";
 
 /** Words of a log that fail a run may come so long after the record of its end; see judge.ts. */
@@ -111,8 +111,13 @@ function standingOf(session: Session, plan: PipelinePlan, moving: boolean, now: 
     // Of what cannot be seen nobody can say that it stands still.
     const seen = host?.connection.kind === "connected" && host.recordsAt !== undefined;
     const unsure = stage.members.every(({ state }) => isFinished(state)) && !surelyFinished(stage, now);
-    return !seen || unsure || stage.members.some(({ state }) => isActive(lastSeen(state)));
+    return !seen || unsure || stage.members.some(({ state }) => goesOn(lastSeen(state)));
   }
+}
+
+/** Whether something happens by itself: it is at work, or waits for its next try. */
+function goesOn(state: SeenState): boolean {
+  return isActive(state) || (state.kind === "failed" && state.again?.kind === "due");
 }
 
 /** Whether all that the plan is to launch of the stage has ended well. */
