@@ -241,3 +241,29 @@ test("six runs are foreseen as well as docs/eta.md says", () => {
   const covered = meanOf(scores.map((score) => score.covered));
   assert.ok(covered >= 0.7 && covered <= 0.9, figures);
 });
+
+test("evaluations that come back after the same work are added up, not smeared over the rest or forgotten", () => {
+  const total = 5000;
+  const states: ProgressRow[] = [];
+  let t = 0;
+  for (let done = 0; done <= total; done += 10) {
+    states.push({ t, done, total });
+    t += 10;
+    // Evaluated after each 500, but not at the very end.
+    if ((done + 10) % 500 === 0 && done + 10 < total) t += 300;
+  }
+  const end = states.at(-1)?.t ?? 0;
+  for (const share of [0.35, 0.5, 0.75, 0.9]) {
+    const rows = states.filter(({ done }) => done <= share * total);
+    const now = rows.at(-1)?.t ?? 0;
+    const found = estimate(rows, now);
+    assert.ok(
+      found && Math.abs(found.eta - (end - now)) / (end - now) < 0.03,
+      `${share}: ${found?.eta ?? 0}, ${end - now}`,
+    );
+  }
+  // One long stop is no habit.
+  const once = steady(100, 1, 2000).map((row, i) => (i > 40 ? { ...row, t: row.t + 900 } : row));
+  const found = estimate(once, once.at(-1)?.t ?? 0);
+  assert.ok(found && found.eta < 1200);
+});

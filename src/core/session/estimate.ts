@@ -1,4 +1,5 @@
 import { forecasts, meanOf } from "./estimateForecasts";
+import { pausesAhead } from "./estimatePauses";
 import { trackOf, type Cell, type ProgressRow, type Track } from "./estimateTrack";
 
 export type { ProgressRow } from "./estimateTrack";
@@ -39,7 +40,7 @@ export function estimate(rows: readonly ProgressRow[], now: number): Estimate | 
   const age = Math.max(0, now - last.t);
   // Work goes on since the last row, as long as the log is not quieter than its own cadence; then the finish slides.
   const underWay = Math.min(age, track.usualGap);
-  const eta = Math.max(0, left * pace - underWay);
+  const eta = Math.max(0, left * pace - underWay + pausesAhead(track.habit, left));
   const silence = age - underWay;
   const spread = spreadOf(blended.error, track.cells.length);
   const range = { eta, lo: eta * Math.exp(-spread.below), hi: eta * Math.exp(spread.above) + silence };

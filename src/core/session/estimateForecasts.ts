@@ -1,4 +1,5 @@
-import { median, type Cell } from "./estimateTrack";
+import { type Cell } from "./estimateTrack";
+import { median } from "./median";
 
 /** Shares of the work done so far over which a recent mean is taken. */
 const windows = [1, 0.5, 0.25, 0.12, 0.06, 0.03] as const;

@@ -1,3 +1,6 @@
+import { habitOf, type Habit, type Moment } from "./estimatePauses";
+import { middleOf } from "./median";
+
 /** A state of a counter. `t` in seconds, of any zero; ascending. */
 export interface ProgressRow {
   readonly t: number;
@@ -22,11 +25,8 @@ export interface Track {
   readonly usualGap: number;
   /** Seconds per item of the newest rows, if the last three gaps all were far slower than the run before; else 0. */
   readonly slowEnd: number;
-}
-
-interface Moment {
-  readonly t: number;
-  readonly work: number;
+  /** Pauses that come back; what they took is in no stretch. */
+  readonly habit: Habit | undefined;
 }
 
 /** More stretches would be finer than the noise of real logs; fewer would hide a change. */
@@ -41,8 +41,13 @@ export function trackOf(rows: readonly ProgressRow[]): Track | null {
   const last = moments[moments.length - 1];
   if (!first || !last || !(last.work > first.work)) return null;
   const sorted = sampledGaps(moments).sort();
-  const cells = cellsOf(moments, middleOf(sorted));
-  return { cells, usualGap: sorted[Math.floor(0.9 * sorted.length)] ?? 0, slowEnd: slowEndOf(moments) };
+  const habit = habitOf(moments);
+  return {
+    cells: cellsOf(moments, middleOf(sorted), habit),
+    usualGap: sorted[Math.floor(0.9 * sorted.length)] ?? 0,
+    slowEnd: slowEndOf(moments),
+    habit,
+  };
 }
 
 /** Seconds between neighbours, every so many of them: sorting twenty thousand costs more than it tells. */
@@ -76,28 +81,33 @@ function momentsOf(rows: readonly ProgressRow[]): readonly Moment[] {
   return moments;
 }
 
-function cellsOf(moments: readonly Moment[], gap: number): readonly Cell[] {
+function cellsOf(moments: readonly Moment[], gap: number, habit: Habit | undefined): readonly Cell[] {
   const first = moments[0];
   const last = moments[moments.length - 1];
   if (!first || !last) return [];
-  const whole = last.work - first.work;
-  const step = whole / (moments.length - 1);
+  const all = last.work - first.work;
+  const step = all / (moments.length - 1);
   const cells: Cell[] = [];
   let start = first;
   let before = first;
   let paused = 0;
-  for (const moment of moments) {
+  let expected = 0;
+  for (const [index, moment] of moments.entries()) {
     const length = moment.t - before.t;
+    const lost = habit?.lost.get(index);
+    if (lost !== undefined) expected += lost;
     // A long gap that brought much work is a slow printer, not a pause.
-    if (length > pauseFactor * gap && moment.work - before.work <= 8 * step) paused += length - gap;
+    else if (length > pauseFactor * gap && moment.work - before.work <= 8 * step) paused += length - gap;
     before = moment;
-    const due = moment.work - start.work >= whole / mostCells || moment === last;
+    const due = moment.work - start.work >= all / mostCells || moment === last;
     if (!due || !(moment.work > start.work)) continue;
-    const seconds = moment.t - start.t;
-    const active = Math.max(seconds * 1e-6, seconds - paused);
+    const whole = moment.t - start.t;
+    const seconds = whole - expected;
+    const active = Math.max(whole * 1e-6, seconds - paused);
     cells.push({ work: moment.work - start.work, seconds, active, workAtEnd: moment.work - first.work });
     start = moment;
     paused = 0;
+    expected = 0;
   }
   return cells;
 }
@@ -115,16 +125,4 @@ function slowEndOf(moments: readonly Moment[]): number {
   ];
   const slow = pairs.every(([from, to]) => to.t - from.t >= 1.8 * usual * (to.work - from.work));
   return slow && d.work > a.work ? (d.t - a.t) / (d.work - a.work) : 0;
-}
-
-/** The middle of an ascending list; 0 of an empty one. */
-function middleOf(sorted: Float64Array | readonly number[]): number {
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? 0;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
-}
-
-/** The median; 0 of an empty list. */
-export function median(values: readonly number[]): number {
-  return middleOf([...values].sort((a, b) => a - b));
 }
