@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2015,SC2030,SC2031,SC2034,SC2154
-# Looks for programs. In: name_count name_N cwd path_prefix setup_count setup_N environment shell.
+# Looks for programs. In: name_count name_N cwd path_prefix setup_count setup_N environment shell, and the text of setup.sh.
 limit() {
   seconds=$1
   shift
@@ -23,8 +23,9 @@ launch_path=$(
     eval "$environment"
     [ -z "$path_prefix" ] || PATH=$path_prefix:$PATH
     export PATH
-    limit 10 "$shell" -c "$setup
-env"
+    limit 10 "$shell" -c "$setup_text
+$setup
+env" "$shell"
   } </dev/null 2>/dev/null | path_of
 )
 [ -n "$launch_path" ] || launch_path=${path_prefix:+$path_prefix:}$PATH

@@ -2,10 +2,11 @@ import type { LogWriter, ToolCandidate } from "../core/ports";
 import { ExpectedError } from "../core/errors";
 import logWriterScript from "../host/logWriter.sh";
 import readScript from "../host/readPart.sh";
+import setupScript from "../host/setup.sh";
 import toolsScript from "../host/tools.sh";
 import type { HostSession } from "./hostSession";
 import { pathPrefix } from "./jobEnvironment";
-import { quoted } from "./scriptChannel";
+import { compact, quoted } from "./scriptChannel";
 
 /** See `HostOps.read`. */
 export async function readPart(
@@ -46,8 +47,12 @@ export async function findTools(
       .join("\n"),
     name_count: names.length,
     ...Object.fromEntries(names.map((name, index) => [`name_${index}`, name])),
+    setup_text: compact(setupScript),
     setup_count: definition.setup.length,
-    ...Object.fromEntries(definition.setup.map((line, index) => [`setup_${index}`, line])),
+    // As job.sh does before it runs the line.
+    ...Object.fromEntries(
+      definition.setup.map((line, index) => [`setup_${index}`, `ml_session_prepare ${quoted(line)} "$0"\n${line}`]),
+    ),
   };
   return toolsOf(await session.control.ask([toolsScript], variables));
 }

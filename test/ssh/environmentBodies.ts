@@ -387,6 +387,9 @@ esac`,
         assert.equal(logOf(record), `${env}\n`, setup[0]);
         assert.equal(record.binary, python);
       }
+      const looking = await host.connect({ setup: ["conda activate train"] });
+      const [tool] = await looking.findTools(["python"], undefined);
+      assert.deepEqual([tool?.path, tool?.onPath], [python, true]);
       const named = await ran({}, { command: "conda run -n train python x" });
       assert.equal(named.binary, python);
     });
