@@ -45,6 +45,8 @@ interface Start {
   readonly note: LaunchNote;
   /** A retry of this run, of which nobody hears until it has begun. */
   readonly after?: string;
+  /** Nothing starts where there is a later run than this one; `""`: none was known. */
+  readonly newest?: string;
 }
 
 const plainly: RestartChosen = { way: "again", orphanRuns: [], resume: {} };
@@ -90,15 +92,18 @@ export class Launcher {
    * person chose before (or by the stage's own `resume`). Else the picture says why not, and it throws ExpectedError.
    */
   async launchUnasked(session: string, ref: MemberRef, way: RestartWay | undefined): Promise<void> {
+    const newest = this.#member(session, ref)?.run?.run ?? "";
     try {
       const { hindrance, work, resumes } = await this.#retryMeets(session, ref, way);
       if (hindrance !== undefined) throw new ExpectedError(hindrance);
+      // A run that is not known here may be the one that another window has just started.
+      const stranger = work.processes.find(({ run }) => run !== newest);
+      if (stranger)
+        throw new ExpectedError(`a process of another run of it is alive: ${stranger.name} (${stranger.pid}).`);
       const { definition } = this.#place(session, ref);
-      await this.#again(session, ref, {
-        way: resumes ? (way ?? "resume") : "again",
-        orphanRuns: orphanRuns(work),
-        resume: pointOf(definition, this.#member(session, ref), work),
-      });
+      const resume = pointOf(definition, this.#member(session, ref), work);
+      const chosen: RestartWay = resumes ? (way ?? "resume") : "again";
+      await this.#again(session, ref, { way: chosen, orphanRuns: orphanRuns(work), resume }, newest);
     } catch (error) {
       this.#apply(session, { type: "launch-refused", at: this.#context.clock.now(), ...ref, reason: messageOf(error) });
       throw error;
@@ -133,6 +138,7 @@ export class Launcher {
       ...(start.resumes ? { command: resumeCommand(definition) ?? base.command } : {}),
       launchedFrom: noteText(launchedFrom, start.note),
       ...(start.after === undefined ? {} : { after: start.after }),
+      ...(start.newest === undefined ? {} : { newest: start.newest }),
     };
     logger.info(`${host.name}: launch ${ref.stage}: ${request.command}`);
     const outcome = await ops.launch(request, await this.#secrets(session, ref, false));
@@ -190,7 +196,7 @@ export class Launcher {
   }
 
   /** Ends what is left of older runs, keeps what was chosen to be kept, and starts the member. */
-  async #again(session: string, ref: MemberRef, chosen: RestartChosen): Promise<readonly SetAside[]> {
+  async #again(session: string, ref: MemberRef, chosen: RestartChosen, newest?: string): Promise<readonly SetAside[]> {
     const { logger } = this.#context;
     const { definition, ops } = this.#place(session, ref);
     for (const run of chosen.orphanRuns) await this.#stopRun(session, ref, run);
@@ -201,7 +207,8 @@ export class Launcher {
     for (const { from, to } of kept) logger.info(`${definition.host}: ${from} is kept as ${to}`);
     const resumes = chosen.way === "resume";
     try {
-      await this.#start(session, ref, { resumes, note: resumes ? { resume: chosen.resume } : {} });
+      const note = resumes ? { resume: chosen.resume } : {};
+      await this.#start(session, ref, { resumes, note, ...(newest === undefined ? {} : { newest }) });
     } catch (error) {
       if (kept.length === 0) throw error;
       const where = kept.map(({ from, to }) => `${from} is kept as ${to}.`).join(" ");

@@ -1,5 +1,6 @@
 import type { RestartOps } from "./existingWork";
 import type { Disposable, Event } from "./lifecycle";
+import type { PreflightOps } from "./preflight";
 import type { HostDefinition } from "./session/definition";
 
 /** Time, injected so that back-off, ETA and birth checks are tested without waiting. */
@@ -147,6 +148,8 @@ export interface LaunchRequest {
   readonly launchedFrom: string;
   /** The failed run that this is a retry of: nothing starts if its retries were given up or a later run began. */
   readonly after?: string;
+  /** The member's newest run as the asker knows it, `""` for none: nothing starts if there is a later one. */
+  readonly newest?: string;
 }
 
 /** Values of secrets by variable name. A map, since those do not show what they hold where an object is written out. */
@@ -162,7 +165,7 @@ export type EnvFileReport =
 export type LaunchOutcome =
   | { readonly kind: "launched"; readonly record: RunRecord }
   | { readonly kind: "already-running"; readonly record: RunRecord }
-  /** A retry that is no longer due; see `LaunchRequest.after`. */
+  /** A retry that is no longer due, or a later run than was known; see `LaunchRequest.after` and `newest`. */
   | { readonly kind: "superseded" }
   | { readonly kind: "refused"; readonly reason: string };
 
@@ -293,7 +296,7 @@ export interface ToolCandidate {
  * What the product can do on a connected host. Made from the host scripts over any Transport, or in memory for the
  * demo. Every method throws ExpectedError with plain words when the host refuses, and any error when the link breaks.
  */
-export interface HostOps extends Disposable, RestartOps {
+export interface HostOps extends Disposable, RestartOps, PreflightOps {
   readonly identity: HostIdentity;
   /** Fires once when the link is gone, with the cause; not after `dispose`. */
   readonly onDidClose: Event<string>;

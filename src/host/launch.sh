@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2015,SC2034,SC2154,SC2209
 # Starts one run. In: root host boot uid session stage member run request fields (command cwd log shell from path_prefix
-# setup_count setup_N environment given_names secret_names env_file program salt machine hostname after), and the texts of wrapper.sh and job.sh.
+# setup_count setup_N environment given_names secret_names env_file program salt machine hostname after newest), and the texts of wrapper.sh and job.sh.
 old_umask=$(umask)
 umask 077
 unset CDPATH
@@ -119,6 +119,20 @@ note_git() {
   fi
   printf '%s %s\n' "$commit" "$changed" >"$dir/.git" && mv -- "$dir/.git" "$dir/git"
 }
+# Who saw run $newest as the member's last ("-": none) does not start it once more over a later one.
+nothing_is_newer() {
+  seen_started=-1
+  [ "$newest" = - ] || { first_line "$member_dir/$newest/started" && seen_started=$line; } || return 0
+  for old_run in "$member_dir"/*/; do
+    ! first_line "${old_run}started" || [ "$line" -le "$seen_started" ] || return 1
+  done
+}
+superseded() {
+  unlock
+  hold
+  printf '@ superseded\n'
+  finish
+}
 # Keeps the newest 20 ended runs of the member.
 prune() {
   kept=0
@@ -175,12 +189,8 @@ for old_run in "$member_dir"/*/; do
   unlock
   answer running "${old_run##*/}"
 done
-[ -z "$after" ] || retry_is_due || {
-  unlock
-  hold
-  printf '@ superseded\n'
-  finish
-}
+[ -z "$after" ] || retry_is_due || superseded
+[ -z "$newest" ] || nothing_is_newer || superseded
 check_places
 check_environment
 find_salt

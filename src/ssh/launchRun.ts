@@ -42,6 +42,7 @@ export async function launchRun(
     shell: definition.shell,
     from: request.launchedFrom,
     after: request.after ?? "",
+    newest: request.newest === "" ? "-" : (request.newest ?? ""),
     path_prefix: pathPrefix(definition, session.identity.home),
     environment: environmentText(definition, session.identity.home, request, secrets),
     given_names: given.join(" "),
@@ -76,7 +77,7 @@ function outcomeOf(answer: readonly string[], session: HostSession): LaunchOutco
 }
 
 /** What program.sh looks for: the program's word, and through what it is reached. Empty where that is not known. */
-function programLines(command: string): string {
+export function programLines(command: string): string {
   const program = mainProgram(command);
   if (program === undefined || program.word.includes("\n")) return "";
   const { word, through } = program;

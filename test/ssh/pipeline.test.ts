@@ -98,6 +98,26 @@ stages:
   assert.equal(kept.size, 0);
 });
 
+test("two windows with one plan start each stage once, also where it has ended at once", async (t) => {
+  const host = await startStoryHost(t);
+  const { home } = host;
+  const names = ["a", "b", "c"];
+  const stages = names.map((name, i) => {
+    const needs = i === 0 ? "" : `, needs: [${names[i - 1] ?? ""}]`;
+    return `  ${name}: { command: "echo ${name} >> ${home}/order", done_when: { command: "true" }${needs} }`;
+  });
+  const file = `session: twice
+hosts: { gpu8: { ssh: gpu8, state_dir: ${home}/state } }
+stages:
+${stages.join("\n")}
+`;
+  const [one, other] = [await pipelineWindow(t, host, file), await pipelineWindow(t, host, file)];
+  for (const { runner, window } of [one, other]) runner.start(storyId, planOf(window.session(), names));
+  for (const { window } of [one, other])
+    await window.until("the pipeline is through", () => standing(window.session()) === "through", patience);
+  assert.equal(await readFile(join(home, "order"), "utf8"), "a\nb\nc\n");
+});
+
 test("eight members of which one fails: that one is restarted alone", async (t) => {
   const host = await startStoryHost(t);
   const { home } = host;

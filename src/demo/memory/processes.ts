@@ -60,6 +60,8 @@ export class MemoryProcesses {
     );
     if (active !== undefined) return { kind: "already-running", record: active };
     if (request.after !== undefined && !this.#isDue(request, request.after)) return { kind: "superseded" };
+    if (request.newest !== undefined && this.#hasLater(request, this.#records.get(request.newest)?.startedAt ?? -1))
+      return { kind: "superseded" };
     const line = parseCommand(request.command);
     if (line === undefined)
       return { kind: "refused", reason: "the demo host in memory has no shell: it plays single commands only" };
@@ -94,11 +96,16 @@ export class MemoryProcesses {
   }
 
   /** As launch.sh decides: nobody gave the retry up, and nothing was started since. */
-  #isDue({ session, stage, member }: LaunchRequest, after: string): boolean {
+  #isDue(request: LaunchRequest, after: string): boolean {
     const failed = this.#records.get(after);
     if (failed === undefined || failed.retryStoppedBy !== undefined) return false;
-    return !this.records(session).some(
-      (one) => one.stage === stage && one.member === member && one.startedAt > failed.startedAt,
+    return !this.#hasLater(request, failed.startedAt);
+  }
+
+  /** Whether a run of the member began after that. */
+  #hasLater({ session, stage, member }: LaunchRequest, startedAt: number): boolean {
+    return this.records(session).some(
+      (one) => one.stage === stage && one.member === member && one.startedAt > startedAt,
     );
   }
 
