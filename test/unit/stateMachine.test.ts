@@ -137,15 +137,10 @@ const edges: readonly (readonly [
   [
     "a",
     [e.started("a"), e.ended("a", 0), e.outputs("a", true)],
-    ["waiting", "running", "finished-unchecked", "finished"],
+    ["waiting", "running", "finished"],
     /exit code 0 is recorded; 1 files, 5 B/,
   ],
-  [
-    "a",
-    [e.started("a"), e.ended("a", 0), e.outputs("a", false)],
-    ["waiting", "running", "finished-unchecked", "failed"],
-    /but x is missing/,
-  ],
+  ["a", [e.started("a"), e.ended("a", 0), e.outputs("a", false)], ["waiting", "running", "failed"], /but x is missing/],
   [
     "b",
     [e.started("b"), e.ended("b", 0)],
