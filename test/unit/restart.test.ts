@@ -148,7 +148,7 @@ test("the plan says what is there, what changed, what must be run again, and off
   assert.deepEqual([plan.asks, plan.stopsRun], [true, false]);
   const text = plan.rows.join("\n");
   assert.match(text, /18,000 lines \(1\.2 GB in 3 files\), part-2\.jsonl changed 12 min ago/);
-  assert.match(text, /which was: python old\.py/);
+  assert.match(text, /Changed since the last run: command python old\.py → python gen\.py/);
   assert.match(text, /train has used/);
   assert.doesNotMatch(text, /later/);
   assert.deepEqual(

@@ -17,6 +17,7 @@ import { isActive, lastSeen } from "./judge";
 import type { ResumePoint } from "./launchNote";
 import type { Member, Session } from "./model";
 import { resumeCommand } from "./resumeCommand";
+import { runDifferences } from "./runDifference";
 import { count, duration, list, percentDone } from "./words";
 
 /** What a restart does with what is there before the command runs. `copy`: a copy is kept, and the command meets the files. */
@@ -82,7 +83,7 @@ export function restartPlan(
     rows: [
       stopsRun ? stopRow(member, now) : undefined,
       ...(work ? [orphanRow(work, orphans), existingRow(work)] : [unseen]),
-      changeRow(member.run, definition),
+      changeRow(member.run, definition, session.hosts.get(definition.host)?.definition.setup),
       dependantsRow(session, ref.stage),
       work && othersRow(definition, work),
     ].filter((row) => row !== undefined),
@@ -148,17 +149,21 @@ function existingRow(work: ExistingWork): string | undefined {
   return parts.length === 0 ? undefined : `There already: ${parts.join("; ")}.`;
 }
 
-function changeRow(run: RunRecord | undefined, stage: StageDefinition): string | undefined {
-  const { command, cwd } = stage;
-  if (run === undefined || command === undefined) return undefined;
-  const changes: string[] = [];
+function changeRow(
+  run: RunRecord | undefined,
+  stage: StageDefinition,
+  setup: readonly string[] | undefined,
+): string | undefined {
+  if (run === undefined || stage.command === undefined) return undefined;
   // A command that was resumed differs from the session file's by what was added.
-  const same = run.command === command || run.command === resumeCommand(stage);
-  if (!same) changes.push(`The command is another one than the last run's, which was: ${run.command}`);
-  if (cwd?.startsWith("/") === true && run.cwd !== cwd.replace(/(?<=.)\/+$/, "")) {
-    changes.push(`The folder is ${cwd}; the last run's was ${run.cwd}`);
-  }
-  return changes.length === 0 ? undefined : changes.join(". ");
+  const command = run.command === resumeCommand(stage) ? run.command : stage.command;
+  const cwd = stage.cwd?.startsWith("/") === true ? stage.cwd.replace(/(?<=.)\/+$/, "") : undefined;
+  const changes = runDifferences(run, {
+    command,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(setup === undefined || setup.length === 0 ? {} : { setup }),
+  });
+  return changes.length === 0 ? undefined : `Changed since the last run: ${changes.join("; ")}.`;
 }
 
 function dependantsRow(session: Session, stage: string): string | undefined {
