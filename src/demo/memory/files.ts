@@ -37,6 +37,10 @@ export class MemoryFile {
   }
 }
 
+function linesOf(file: MemoryFile): number {
+  return file.read(0, file.size).filter((byte) => byte === 10).length;
+}
+
 /** The files of the host in memory. There are no folders: a path's parents simply exist. */
 export class MemoryFiles {
   readonly #files = new Map<string, MemoryFile>();
@@ -117,7 +121,21 @@ export class MemoryFiles {
         : bytes < least
           ? `${bytes} bytes of at least ${least}`
           : "";
-    return { ok: detail === "", bytes, files: counted.size, detail };
+    const count = check.outputs && this.#count(check.outputs, cwd);
+    const short = count !== undefined && count < (check.outputsAtLeast ?? 0);
+    return {
+      ok: detail === "" && !short,
+      bytes,
+      files: counted.size,
+      detail: short ? `${count} of ${check.outputsAtLeast ?? 0} outputs are there` : detail,
+      ...(count === undefined ? {} : { count }),
+    };
+  }
+
+  #count({ files: patterns, count }: NonNullable<OutputCheck["outputs"]>, cwd: string | undefined): number {
+    const files = new Set(patterns.flatMap((one) => this.matching(this.resolve(one, cwd)).map(([, file]) => file)));
+    if (count === "files") return files.size;
+    return [...files].reduce((sum, file) => sum + (count === "bytes" ? file.size : linesOf(file)), 0);
   }
 
   /** Files that the glob names, and those below a folder that it names. */
