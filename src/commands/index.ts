@@ -5,6 +5,7 @@ import type { Logger } from "../core/ports";
 import type { TreeNode } from "../core/session/nodes";
 import { acknowledge } from "./acknowledge";
 import { applyCure } from "./applyCure";
+import { checkLaunch } from "./checkLaunch";
 import { connect } from "./connect";
 import { disconnect } from "./disconnect";
 import { forgetSecret } from "./forgetSecret";
@@ -28,6 +29,7 @@ const table: Readonly<Record<string, Run>> = {
   "mlSession.connect": connect,
   "mlSession.disconnect": disconnect,
   "mlSession.launchStage": launchStage,
+  "mlSession.checkLaunch": checkLaunch,
   "mlSession.launchPipeline": launchPipeline,
   "mlSession.stopPipeline": stopPipeline,
   "mlSession.restartFailedMembers": restartFailedMembers,

@@ -1,5 +1,6 @@
 import { ExpectedError, messageOf } from "./errors";
 import type { ExistingWork, SetAside } from "./existingWork";
+import { checkLaunch } from "./launchCheck";
 import { secretsOf, type SecretStore } from "./launchSecrets";
 import type { Clock, HostOps, LaunchOutcome, LaunchRequest, Logger, SecretValues } from "./ports";
 import type { LaunchApproval, LaunchPlanText, LaunchQuestion } from "./launchApproval";
@@ -8,6 +9,7 @@ import type { MemberRef, SessionEvent } from "./session/events";
 import { amountThere, checkpointThere, orphanRuns } from "./session/existingWords";
 import { noteText, type LaunchNote } from "./session/launchNote";
 import type { Again, Member, Session } from "./session/model";
+import type { PreflightRow } from "./session/preflight";
 import { existingQuery, pointOf, type RestartPlan, type RestartWay } from "./session/restartPlan";
 import { resumeCommand } from "./session/resumeCommand";
 import type { SessionStore } from "./session/store";
@@ -170,6 +172,14 @@ export class Launcher {
     if (outcome.kind === "stopped" && outcome.others) {
       logger.warn(`${definition.host}: left alone: ${outcome.others.join(", ")}`);
     }
+  }
+
+  /** Looks at all that a launch would meet, and starts nothing. Throws ExpectedError where the host is not connected. */
+  async check(session: string, ref: MemberRef): Promise<readonly PreflightRow[]> {
+    const { definition, host, ops } = this.#place(session, ref);
+    const question = this.#question(session, ref);
+    const withSetup = await this.#context.approval.isApproved(question);
+    return checkLaunch({ definition, host, ops, request: question.request, withSetup }, this.#context.secrets);
   }
 
   /** What a restart would meet on the host; undefined where the host could not answer. Throws where it is not connected. */

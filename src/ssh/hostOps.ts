@@ -30,6 +30,7 @@ import { launchRun } from "./launchRun";
 import { Control } from "./control";
 import { LogLooks } from "./logLooks";
 import { checkOutputs } from "./outputs";
+import { preflight } from "./preflight";
 import { hostFolder, isName, nameFolder, RecordReader } from "./records";
 import { lines } from "./scriptChannel";
 import { TailSeats } from "./tailSeats";
@@ -137,6 +138,7 @@ function opsOf(session: HostSession): HostOps {
     existing: (query) => existingWork(session, query),
     setAside: (query, how) => setAside(session, query, how),
     giveUpRetries: (name, run, by) => giveUpRetries(session, name, run, by),
+    preflight: (query) => preflight(session, query),
     dispose: () => {
       session.control.dispose();
       transport.dispose();

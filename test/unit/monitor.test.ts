@@ -38,6 +38,7 @@ function emptyHost(): HostOps & { readonly cut: (why: string) => void } {
     existing: never,
     setAside: never,
     giveUpRetries: never,
+    preflight: never,
     dispose: () => undefined,
     cut: (why) => {
       closed.fire(why);

@@ -82,6 +82,33 @@ export function simpleCommands(command: string): readonly (readonly PlainWord[])
   return commands.filter((words) => words.length > 0);
 }
 
+/** A simple command with the operators between it and the next one: `;`, `&`, `|`, `||`, a bracket, a line break. */
+export interface ListedCommand {
+  readonly words: readonly PlainWord[];
+  readonly after: readonly string[];
+}
+
+/**
+ * The simple commands of a command line with what joins them. Undefined where they cannot be read off to the end
+ * (here-documents).
+ */
+export function listedCommands(command: string): readonly ListedCommand[] | undefined {
+  if (/<<(?!<)/.test(command)) return undefined;
+  const commands: { words: PlainWord[]; after: string[] }[] = [];
+  let isFile = false;
+  for (const token of tokens(command)) {
+    const last = commands.at(-1);
+    if (token.kind === "end") last?.after.push(token.operator);
+    else if (token.kind === "word" && !isFile) {
+      const word: PlainWord = { value: token.value, literal: token.literal };
+      if (last?.after.length === 0) last.words.push(word);
+      else commands.push({ words: [word], after: [] });
+    }
+    isFile = token.kind === "redirect";
+  }
+  return commands;
+}
+
 type State =
   | { readonly kind: "start" }
   | { readonly kind: "arguments" }

@@ -20,9 +20,14 @@ const curable = new Set(["command-not-found", "deprecated-command"]);
 export function namesToFind(failure: FailureReading): readonly string[] {
   const program = failure.subject["program"];
   if (program === undefined || !curable.has(failure.failure)) return [];
+  return namesOf(program, failure.subject["replacement"]);
+}
+
+/** A program's own name, without its folder, and those it goes by today. */
+export function namesOf(program: string, replacement?: string): readonly string[] {
   const name = baseName(program);
-  const successors = [failure.subject["replacement"], ...(renamedTools.get(name) ?? [])];
-  return [...new Set([name, ...successors])].filter((n) => n !== undefined && /^[\w.+-]+$/.test(n)) as string[];
+  const names = [name, ...(replacement === undefined ? [] : [replacement]), ...(renamedTools.get(name) ?? [])];
+  return [...new Set(names)].filter((one) => /^[\w.+-]+$/.test(one));
 }
 
 /**
@@ -32,8 +37,11 @@ export function namesToFind(failure: FailureReading): readonly string[] {
  */
 export function curesFor(failure: FailureReading, found: readonly ToolCandidate[]): readonly Cure[] {
   const program = failure.subject["program"];
-  if (program === undefined) return [];
-  const order = namesToFind(failure);
+  return program === undefined ? [] : curesOf(program, namesToFind(failure), found);
+}
+
+/** The same for a program by its word in the command; `order`: the names that were looked for, the best first. */
+export function curesOf(program: string, order: readonly string[], found: readonly ToolCandidate[]): readonly Cure[] {
   const working = found.filter((tool) => tool.works && tool.path !== program);
   const rank = (tool: ToolCandidate): number => order.indexOf(tool.name) * 2 + (tool.onPath ? 0 : 1);
   return [...working]

@@ -78,7 +78,8 @@ export function mainProgram(command: string): MainProgram | undefined {
   return undefined;
 }
 
-function behindRunners(words: readonly PlainWord[]): readonly PlainWord[] {
+/** The words behind assignments, `env`, `nohup`, `time` and other programs that only run the one after them. */
+export function behindRunners(words: readonly PlainWord[]): readonly PlainWord[] {
   let rest = words;
   for (;;) {
     const start = rest.findIndex(({ value }) => !assignment.test(value) && !openers.has(value));

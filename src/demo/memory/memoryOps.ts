@@ -19,10 +19,12 @@ import type {
   StopRequest,
   ToolCandidate,
 } from "../../core/ports";
+import type { PreflightFacts, PreflightQuery } from "../../core/preflight";
 import type { HostDefinition } from "../../core/session/definition";
 import { existingFiles, setFilesAside } from "./existing";
 import { followFile } from "./followFile";
 import { gpuSamples } from "./gpus";
+import { preflightIn } from "./preflight";
 import type { MemoryProcesses } from "./processes";
 import { plainPath } from "./programs";
 import { waiter } from "./waiter";
@@ -182,6 +184,11 @@ export class MemoryOps implements HostOps {
     return this.#answer(() => {
       this.#options.host.giveUpRetries(run, by);
     });
+  }
+
+  preflight(query: PreflightQuery): Promise<PreflightFacts> {
+    const { host, definition } = this.#options;
+    return this.#answer(() => preflightIn(host, [...definition.path, ...plainPath], query));
   }
 
   /** The link breaks, as when a network goes away. */
