@@ -82,7 +82,9 @@ describe("what a stage writes and when it is done", () => {
       "retries: { max: 5, on: any, backoff: 1m }",
       "when_busy: refuse",
     );
-    assert.deepEqual(said, []);
+    assert.deepEqual(said, [
+      "token_field: `token_field` is not supported yet: the tokens of single outputs are not counted.",
+    ]);
     const { outputs, doneWhen, resume, retries, whenBusy } = stage;
     assert.deepEqual(outputs, { files: ["a.jsonl", "b.jsonl"], count: "lines", tokenField: "usage.completion_tokens" });
     assert.deepEqual(doneWhen, {

@@ -118,7 +118,10 @@ const outputs = z.strictObject(
   {
     files: key(paths, "Paths or globs of the files that the stage writes."),
     count: key(z.enum(["lines", "files", "bytes"], "`lines`, `files` or `bytes`"), "What is counted in them."),
-    token_field: key(text, "Where the number of tokens stands in each line's JSON, as `usage.completion_tokens`."),
+    token_field: key(
+      text,
+      "Where the number of tokens stands in each line's JSON, as `usage.completion_tokens`. Not supported yet.",
+    ),
   },
   "a map with `files`",
 );

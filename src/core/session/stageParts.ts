@@ -107,6 +107,11 @@ function outputsOf(place: StagePlace, written: StageInput["outputs"]): StageOutp
     return undefined;
   }
   const { token_field: tokenField } = written;
+  if (tokenField !== undefined) {
+    const path = ["stages", place.name, "outputs", "token_field"];
+    const message = "`token_field` is not supported yet: the tokens of single outputs are not counted.";
+    place.problems.add({ severity: "warning", code: "unsupported", message, range: keyRangeAt(place.root, path) });
+  }
   return { files, count: written.count ?? "files", ...(tokenField === undefined ? {} : { tokenField }) };
 }
 

@@ -15,7 +15,7 @@ export function withTransition(member: Member, at: number): Member {
 }
 
 /** What a member's state rests on: record, log line, outputs or link. Plain words; may quote a host. */
-export function evidenceOf(member: Member): string {
+function evidenceOf(member: Member): string {
   const { state } = member;
   switch (state.kind) {
     case "unknown":
