@@ -90,12 +90,22 @@ export class WorkspaceSessionFiles implements SessionFiles, Disposable {
 
   async mend(session: string, stage: string, cure: Cure): Promise<boolean> {
     const { replaceProgram } = await import("./core/session/sessionEdit");
+    return this.#edit(session, (text) => replaceProgram(text, stage, cure.program, cure.replacement));
+  }
+
+  async addToHost(session: string, host: string, key: "path" | "setup", value: string): Promise<boolean> {
+    const { addToHost } = await import("./core/session/hostEdit");
+    return this.#edit(session, (text) => addToHost(text, host, key, value));
+  }
+
+  /** One edit that can be undone, saved and taken into the picture; false, and nothing changed, where there is none. */
+  async #edit(session: string, change: (text: string) => string | undefined): Promise<boolean> {
     const behind = this.#behind.get(session);
     if (!behind) return false;
     const { uri, connector } = behind;
     const document = await vscode.workspace.openTextDocument(uri);
     const before = document.getText();
-    const after = replaceProgram(before, stage, cure.program, cure.replacement);
+    const after = change(before);
     if (after === undefined) return false;
     if (after !== before) {
       const edit = new vscode.WorkspaceEdit();

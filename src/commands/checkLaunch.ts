@@ -1,9 +1,11 @@
 import * as vscode from "vscode";
 import { ExpectedError } from "../core/errors";
+import { ofMember } from "../core/session/definition";
 import { memberTitle } from "../core/session/memberTitle";
 import type { TreeNode } from "../core/session/nodes";
 import type { PreflightFix, PreflightRow } from "../core/session/preflight";
 import { amount } from "../core/session/words";
+import { searchProgram } from "./findProgram";
 import type { CommandContext } from "./shared/context";
 import { pickStage, type PickedStage } from "./shared/pick";
 
@@ -58,6 +60,8 @@ function fixWords(fix: PreflightFix): string {
   switch (fix.kind) {
     case "cure":
       return `Use ${fix.cure.replacement} in the session file: ${fix.cure.detail}`;
+    case "find":
+      return `Search the host for ${fix.program}`;
     case "secret":
       return `Set the secret ${fix.name}`;
     case "file":
@@ -65,7 +69,8 @@ function fixWords(fix: PreflightFix): string {
   }
 }
 
-async function apply(context: CommandContext, { session, stage, ref }: PickedStage, fix: PreflightFix): Promise<void> {
+async function apply(context: CommandContext, picked: PickedStage, fix: PreflightFix): Promise<void> {
+  const { session, stage, ref } = picked;
   switch (fix.kind) {
     case "cure": {
       const { program, replacement } = fix.cure;
@@ -74,6 +79,8 @@ async function apply(context: CommandContext, { session, stage, ref }: PickedSta
         `The command of ${ref.stage} could not be changed by itself: put ${replacement} in place of ${program} in the session file.`,
       );
     }
+    case "find":
+      return searchProgram(context, picked, fix.program, ofMember(stage.definition, ref.member).command ?? "");
     case "secret": {
       const host = session.hosts.get(stage.definition.host)?.definition;
       if (host) await context.secrets.ask(host, fix.name);

@@ -8,6 +8,7 @@ import { applyCure } from "./applyCure";
 import { checkLaunch } from "./checkLaunch";
 import { connect } from "./connect";
 import { disconnect } from "./disconnect";
+import { findProgram } from "./findProgram";
 import { forgetSecret } from "./forgetSecret";
 import { launchPipeline } from "./launchPipeline";
 import { launchStage } from "./launchStage";
@@ -30,6 +31,7 @@ const table: Readonly<Record<string, Run>> = {
   "mlSession.disconnect": disconnect,
   "mlSession.launchStage": launchStage,
   "mlSession.checkLaunch": checkLaunch,
+  "mlSession.findProgram": (context, node) => findProgram(context, node),
   "mlSession.launchPipeline": launchPipeline,
   "mlSession.stopPipeline": stopPipeline,
   "mlSession.restartFailedMembers": restartFailedMembers,

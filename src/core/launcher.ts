@@ -9,6 +9,8 @@ import type { MemberRef, SessionEvent } from "./session/events";
 import { amountThere, checkpointThere, orphanRuns } from "./session/existingWords";
 import { noteText, type LaunchNote } from "./session/launchNote";
 import type { Again, Member, Session } from "./session/model";
+import type { ProgramPlaces } from "./programSearch";
+import { namesOf } from "./session/cure";
 import type { PreflightRow } from "./session/preflight";
 import { existingQuery, pointOf, type RestartPlan, type RestartWay } from "./session/restartPlan";
 import { resumeCommand } from "./session/resumeCommand";
@@ -180,6 +182,14 @@ export class Launcher {
     const question = this.#question(session, ref);
     const withSetup = await this.#context.approval.isApproved(question);
     return checkLaunch({ definition, host, ops, request: question.request, withSetup }, this.#context.secrets);
+  }
+
+  /** Where a program is on the member's host. Throws ExpectedError where the host is not connected. */
+  async findProgram(session: string, ref: MemberRef, program: string): Promise<ProgramPlaces> {
+    const { definition, ops } = this.#place(session, ref);
+    const { cwd } = definition;
+    const withSetup = await this.#context.approval.isApproved(this.#question(session, ref));
+    return ops.findProgram({ names: namesOf(program), withSetup, ...(cwd === undefined ? {} : { cwd }) });
   }
 
   /** What a restart would meet on the host; undefined where the host could not answer. Throws where it is not connected. */

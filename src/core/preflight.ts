@@ -1,9 +1,16 @@
-import type { LaunchRequest } from "./ports";
+/** The parts of a `LaunchRequest` that a launch looks at before it starts anything. */
+export interface PreflightLaunch {
+  readonly command: string;
+  readonly cwd?: string;
+  readonly log?: string;
+  readonly gpus?: readonly number[] | "all";
+  readonly env: Readonly<Record<string, string>>;
+}
 
 /** What is to be looked at before a launch. */
 export interface PreflightQuery {
   /** The launch, as it would be sent. */
-  readonly request: LaunchRequest;
+  readonly request: PreflightLaunch;
   /** Paths or globs of what the stage writes, for the space there. */
   readonly outputs: readonly string[];
   /** A TCP port that the command would listen on. */

@@ -20,6 +20,7 @@ import recordList from "../host/recordList.sh";
 import recordsOnce from "../host/recordsOnce.sh";
 import watchScript from "../host/watch.sh";
 import stopScript from "../host/stop.sh";
+import { findProgram } from "./doctor";
 import { existingWork, giveUpRetries, setAside } from "./existing";
 import { followFile } from "./followFile";
 import { findTools, logWriter, readPart } from "./hostFiles";
@@ -139,6 +140,7 @@ function opsOf(session: HostSession): HostOps {
     setAside: (query, how) => setAside(session, query, how),
     giveUpRetries: (name, run, by) => giveUpRetries(session, name, run, by),
     preflight: (query) => preflight(session, query),
+    findProgram: (query) => findProgram(session, query),
     dispose: () => {
       session.control.dispose();
       transport.dispose();

@@ -39,6 +39,7 @@ function emptyHost(): HostOps & { readonly cut: (why: string) => void } {
     setAside: never,
     giveUpRetries: never,
     preflight: never,
+    findProgram: never,
     dispose: () => undefined,
     cut: (why) => {
       closed.fire(why);

@@ -58,7 +58,7 @@ describe("the list before a launch", () => {
     const [row] = rows({ program: { word: "hf" } }, { cures: [cure] });
     assert.equal(row?.says, "hf is not on the PATH of a launch");
     assert.deepEqual(row.fix, { kind: "cure", cure });
-    assert.equal(rows({ program: { word: "hf" } })[0]?.fix?.kind, "file");
+    assert.equal(rows({ program: { word: "hf" } })[0]?.fix?.kind, "find");
     assert.deepEqual(wrong({}, { stub: "use hf" }), [
       "error Program: /venv/bin/hf only says that it was renamed: use hf",
     ]);

@@ -36,6 +36,8 @@ export interface SessionFiles {
    * False where no edit can be found of which that is sure; then nothing was changed.
    */
   mend(session: string, stage: string, cure: Cure): Promise<boolean>;
+  /** Adds an entry to a host's `path` or `setup`, in the same way and with the same promise. */
+  addToHost(session: string, host: string, key: "path" | "setup", value: string): Promise<boolean>;
   /** Opens the file, at a place if given. */
   show(session: string, offset?: number): Promise<void>;
 }

@@ -7,6 +7,7 @@ import { amount, bytes, gpuMemory, list } from "./words";
 /** What a person can do about a row. `file`: the session file is opened at the stage. */
 export type PreflightFix =
   | { readonly kind: "cure"; readonly cure: Cure }
+  | { readonly kind: "find"; readonly program: string }
   | { readonly kind: "secret"; readonly name: string }
   | { readonly kind: "file" };
 
@@ -91,7 +92,7 @@ function programRows(
   const broken = brokenProgram({ word, path, missingInterpreter, stub });
   if (broken === undefined) return [{ ...row, level: "ok", says: word === path ? word : `${word} is ${path ?? ""}` }];
   const fixes: PreflightFix[] = cures.map((cure) => ({ kind: "cure", cure }));
-  if (fixes.length === 0) fixes.push(file);
+  if (fixes.length === 0) fixes.push({ kind: "find", program: word });
   return fixes.map((fix) => ({ ...row, level: "error", says: broken, fix }));
 }
 

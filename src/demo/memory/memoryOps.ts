@@ -20,6 +20,7 @@ import type {
   ToolCandidate,
 } from "../../core/ports";
 import type { PreflightFacts, PreflightQuery } from "../../core/preflight";
+import type { ProgramPlaces, ProgramQuery } from "../../core/programSearch";
 import type { HostDefinition } from "../../core/session/definition";
 import { existingFiles, setFilesAside } from "./existing";
 import { followFile } from "./followFile";
@@ -189,6 +190,13 @@ export class MemoryOps implements HostOps {
   preflight(query: PreflightQuery): Promise<PreflightFacts> {
     const { host, definition } = this.#options;
     return this.#answer(() => preflightIn(host, [...definition.path, ...plainPath], query));
+  }
+
+  async findProgram({ names, cwd }: ProgramQuery): Promise<ProgramPlaces> {
+    const tools = await this.findTools(names, cwd);
+    const found = tools.find(({ onPath, name }) => onPath && name === names[0])?.path;
+    const shell = { kind: "ssh", late: false, path: plainPath, ...(found === undefined ? {} : { found }) } as const;
+    return { loginShell: "/bin/bash", shells: [shell], tools, startup: [], activated: [] };
   }
 
   /** The link breaks, as when a network goes away. */
