@@ -94,7 +94,7 @@ export class WorkspaceSessionFiles implements SessionFiles, Disposable {
   }
 
   async addToHost(session: string, host: string, key: "path" | "setup", value: string): Promise<boolean> {
-    const { addToHost } = await import("./core/session/hostEdit");
+    const { addToHost } = await import("./core/session/sessionEdit");
     return this.#edit(session, (text) => addToHost(text, host, key, value));
   }
 

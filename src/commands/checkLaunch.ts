@@ -5,9 +5,9 @@ import { memberTitle } from "../core/session/memberTitle";
 import type { TreeNode } from "../core/session/nodes";
 import type { PreflightFix, PreflightRow } from "../core/session/preflight";
 import { amount } from "../core/session/words";
-import { searchProgram } from "./findProgram";
 import type { CommandContext } from "./shared/context";
 import { pickStage, type PickedStage } from "./shared/pick";
+import { searchProgram } from "./shared/programSearch";
 
 interface RowItem extends vscode.QuickPickItem {
   readonly fix?: PreflightFix;

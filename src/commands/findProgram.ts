@@ -1,16 +1,10 @@
 import * as vscode from "vscode";
-import { ExpectedError } from "../core/errors";
 import { ofMember } from "../core/session/definition";
 import { mainProgram } from "../core/session/mainProgram";
 import type { TreeNode } from "../core/session/nodes";
-import { programAdvice, shellWords, type ProgramOffer } from "../core/session/programAdvice";
-import type { ProgramPlaces } from "../core/programSearch";
 import type { CommandContext } from "./shared/context";
-import { pickStage, type PickedStage } from "./shared/pick";
-
-interface OfferItem extends vscode.QuickPickItem {
-  readonly offer?: ProgramOffer;
-}
+import { pickStage } from "./shared/pick";
+import { searchProgram } from "./shared/programSearch";
 
 /** Find Program on Host…: where a stage's program is, which shells find it, and edits by which a launch does. */
 export async function findProgram(context: CommandContext, node?: TreeNode): Promise<void> {
@@ -26,71 +20,4 @@ export async function findProgram(context: CommandContext, node?: TreeNode): Pro
   });
   if (program === undefined) return;
   await searchProgram(context, picked, program.trim(), command);
-}
-
-/** Searches for a program that is known by name, and applies what is chosen. */
-export async function searchProgram(
-  context: CommandContext,
-  picked: PickedStage,
-  program: string,
-  command: string,
-): Promise<void> {
-  const { host } = picked.stage.definition;
-  const places = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: `Searching for ${program} on ${host}` },
-    () => context.launcher.findProgram(picked.session.id, picked.ref, program),
-  );
-  const chosen = await vscode.window.showQuickPick(itemsOf(places, program, command), {
-    title: `${program} on ${host}`,
-    placeHolder: "What you choose changes the session file; nothing is started.",
-    matchOnDescription: true,
-    matchOnDetail: true,
-  });
-  if (chosen?.offer) await accept(context, picked, chosen.offer);
-}
-
-function itemsOf(places: ProgramPlaces, program: string, command: string): readonly OfferItem[] {
-  const separator = (label: string): OfferItem => ({ label, kind: vscode.QuickPickItemKind.Separator });
-  const found = programAdvice(places, program, command).flatMap(({ path, says, offers }): OfferItem[] => [
-    separator(path),
-    ...(offers.length === 0 ? [{ label: `$(file-binary) ${path}`, detail: says }] : []),
-    ...offers.map((offer) => ({ label: `$(lightbulb) ${offerWords(offer)}`, detail: says, offer })),
-  ]);
-  const shells = shellWords(places, program).map(({ name, says, finds }) => ({
-    label: `${finds ? "$(pass)" : "$(error)"} ${name}`,
-    description: says,
-  }));
-  const nowhere: OfferItem = {
-    label: "$(error) Found nowhere on the host",
-    detail: "Neither on PATH nor in environments",
-  };
-  const last = separator(places.loginShell === "" ? "shells" : `shells (${places.loginShell})`);
-  return [...(found.length > 0 ? found : [nowhere]), last, ...shells];
-}
-
-function offerWords(offer: ProgramOffer): string {
-  switch (offer.kind) {
-    case "command":
-      return `Write ${offer.cure.replacement} in the command`;
-    case "path":
-      return `Add ${offer.folder} to the host's path`;
-    case "setup":
-      return `Add "${offer.line}" to the host's setup`;
-  }
-}
-
-async function accept(
-  context: CommandContext,
-  { session, stage, ref }: PickedStage,
-  offer: ProgramOffer,
-): Promise<void> {
-  const { host } = stage.definition;
-  const done =
-    offer.kind === "command"
-      ? await context.files.mend(session.id, ref.stage, offer.cure)
-      : offer.kind === "path"
-        ? await context.files.addToHost(session.id, host, "path", offer.folder)
-        : await context.files.addToHost(session.id, host, "setup", offer.line);
-  if (!done)
-    throw new ExpectedError(`The session file could not be changed by itself. Do it by hand: ${offerWords(offer)}.`);
 }

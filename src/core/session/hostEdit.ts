@@ -73,10 +73,16 @@ function inList(text: string, list: YAMLSeq, key: "path" | "setup", written: str
     const last = list.items.at(-1);
     return isScalar(last) && last.range ? [insert(last.range[1], `, ${written}`)] : [];
   }
+  return inBlockList(text, list, key, written);
+}
+
+function inBlockList(text: string, list: YAMLSeq, key: "path" | "setup", written: string): readonly Edit[] {
+  const start = startOf(list);
+  if (start === undefined) return [];
   // A block list begins at its first dash.
   const entry = `- ${written}`;
-  const indent = indentAt(text, range[0]);
-  if (key === "path") return [insert(range[0], `${entry}${lineBreak(text)}${indent}`)];
+  const indent = indentAt(text, start);
+  if (key === "path") return [insert(start, `${entry}${lineBreak(text)}${indent}`)];
   const last = list.items.at(-1);
   const end = isScalar(last) ? last.range?.[1] : undefined;
   if (end === undefined) return [];

@@ -2,6 +2,9 @@ import { commandWords } from "./commandWords";
 import type { ParsedSessionFile, SessionDefinition, StageDefinition, TextRange } from "./definition";
 import { parseSessionFile } from "./sessionFile";
 
+// All edits are one bundle of first use.
+export { addToHost } from "./hostEdit";
+
 /**
  * The text of a session file with one program of a stage's command replaced (`hf` by `/root/ml-env/bin/hf`), comments
  * and formatting untouched. A bare `from` also stands for a path that ends in it: logs name tools without their folder.
