@@ -47,7 +47,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const isTrusted = (): boolean => vscode.workspace.isTrusted;
   const store = new SessionStore((run) => ({ dispose: afterMs(coalesceMs, run) }));
   const logs = new FollowedLogs();
-  const open = new OpenSessions({ store, logs, clock, logger });
+  const open = new OpenSessions({ store, logs, clock, logger, loadWatch: () => import("./core/hostWatch") });
   const ssh = createSshSide({ memory: context.globalState, clock, logger, isTrusted });
   const language = new LanguageSide(context.asAbsolutePath("dist/server.js"), channel, logger);
   const connectQuietly = (session: string): void => void connectKnownHosts(session, { store, open, ssh });

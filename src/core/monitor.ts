@@ -1,7 +1,6 @@
 import { isConnectError, messageOf } from "./errors";
-import { HostWatch } from "./hostWatch";
 import { isAborted, type Disposable } from "./lifecycle";
-import type { MonitorContext } from "./monitorContext";
+import type { MonitorContext, Watch } from "./monitorContext";
 import type { HostConnector, HostOps } from "./ports";
 import type { HostDefinition } from "./session/definition";
 import type { SessionEvent } from "./session/events";
@@ -21,7 +20,7 @@ export class Monitor implements Disposable {
   readonly #session: string;
   readonly #host: string;
   readonly #connector: HostConnector;
-  readonly #watch: HostWatch;
+  #watch: Watch | undefined;
   #ending: AbortController | undefined;
   #ops: HostOps | undefined;
 
@@ -30,7 +29,6 @@ export class Monitor implements Disposable {
     this.#session = session;
     this.#host = host;
     this.#connector = connector;
-    this.#watch = new HostWatch(context, session, host);
   }
 
   /** The connected host; undefined while it cannot be reached. */
@@ -122,6 +120,7 @@ export class Monitor implements Disposable {
       closed.abort(why);
     });
     try {
+      this.#watch ??= await this.#loadWatch();
       await this.#watch.run(ops, AbortSignal.any([signal, closed.signal]));
     } finally {
       listening.dispose();
@@ -132,6 +131,11 @@ export class Monitor implements Disposable {
     const message = typeof closed.signal.reason === "string" ? closed.signal.reason : "the connection was lost";
     logger.warn(`${this.#host}: ${message}`);
     this.#apply({ type: "disconnected", at: clock.now(), host: this.#host, byUser: false, message });
+  }
+
+  async #loadWatch(): Promise<Watch> {
+    const { HostWatch } = await this.#context.loadWatch();
+    return new HostWatch(this.#context, this.#session, this.#host);
   }
 
   /** Whether it is tried again by itself. */

@@ -30,15 +30,17 @@ interface Looks {
   readonly nextAt: number;
 }
 
+type OutputWatchContext = Pick<MonitorContext, "store" | "clock" | "logger">;
+
 /** Counts what running stages write, so seldom that the host does not feel it. */
 export class OutputWatch {
-  readonly #context: MonitorContext;
+  readonly #context: OutputWatchContext;
   readonly #session: string;
   readonly #host: string;
   readonly #looks = new Map<string, Looks>();
   readonly #underWay = new Set<string>();
 
-  constructor(context: MonitorContext, session: string, host: string) {
+  constructor(context: OutputWatchContext, session: string, host: string) {
     this.#context = context;
     this.#session = session;
     this.#host = host;

@@ -1,3 +1,4 @@
+import { HostWatch } from "../../src/core/hostWatch";
 import { FollowedLogs } from "../../src/core/followedLogs";
 import { Launcher } from "../../src/core/launcher";
 import { OpenSessions } from "../../src/core/openSessions";
@@ -32,7 +33,7 @@ export function openStory(
   const clock = createClock({ now: () => Date.now(), after });
   const store = new SessionStore((run) => ({ dispose: after(20, run) }));
   const logs = new FollowedLogs();
-  const open = new OpenSessions({ store, logs, clock, logger });
+  const open = new OpenSessions({ store, logs, clock, logger, loadWatch: () => Promise.resolve({ HostWatch }) });
   open.open(id, definition, connector);
   const launcher = new Launcher({
     store,

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { ConnectError, type ConnectFailure } from "../../src/core/errors";
 import { FollowedLogs } from "../../src/core/followedLogs";
 import { Emitter } from "../../src/core/lifecycle";
+import { HostWatch } from "../../src/core/hostWatch";
 import { Monitor } from "../../src/core/monitor";
 import type { HostConnector, HostOps } from "../../src/core/ports";
 import { SessionStore } from "../../src/core/session/store";
@@ -58,7 +59,8 @@ function monitorWith(connect: (interactive: boolean) => Promise<HostOps>): {
   const connector: HostConnector = { connect: (_, interactive) => connect(interactive) };
   const ignore = (): void => undefined;
   const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  const monitor = new Monitor({ store, logs: new FollowedLogs(), clock, logger }, "s", "gpu8", connector);
+  const loadWatch = (): Promise<{ readonly HostWatch: typeof HostWatch }> => Promise.resolve({ HostWatch });
+  const monitor = new Monitor({ store, logs: new FollowedLogs(), clock, logger, loadWatch }, "s", "gpu8", connector);
   return { clock, monitor, connection: () => store.sessions.get("s")?.hosts.get("gpu8")?.connection.kind ?? "" };
 }
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { FollowedLogs } from "../../src/core/followedLogs";
 import { OutputWatch } from "../../src/core/outputWatch";
 import type { Clock, HostOps, OutputCheck, OutputReport } from "../../src/core/ports";
 import { applyEvent } from "../../src/core/session/apply";
@@ -155,7 +154,7 @@ test("a look takes a hundredth of the time at most, and never begins while anoth
   store.apply("s", running);
   const ignore = (): void => undefined;
   const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  const watch = new OutputWatch({ store, logs: new FollowedLogs(), clock, logger }, "s", "gpu8");
+  const watch = new OutputWatch({ store, clock, logger }, "s", "gpu8");
   const { signal } = new AbortController();
   const settled = async (): Promise<void> => {
     for (let i = 0; i < 20; i++) await Promise.resolve();
