@@ -52,7 +52,8 @@ export class RecordReader {
       if (deleted) this.#deleted.push({ ...deleted, liveness: "deleted" });
       return;
     }
-    const match = /^(?:\.\/)?(?:\.\/)?([^/:]+\/[^/:]+\/[^/:]+)\/([^/:]+):(.*)$/s.exec(line);
+    // Files of a stage or member lie above the folders of runs and are no fields.
+    const match = /^(?:\.\/)*(?!\.\/)([^/:]+\/[^/:]+\/[^/:]+)\/([^/:]+):(.*)$/s.exec(line);
     const [, path, field, text] = match ?? [];
     if (path === undefined || field === undefined || text === undefined) return;
     const key = `${this.#host}/${path}`;
