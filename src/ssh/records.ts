@@ -44,14 +44,18 @@ export class RecordReader {
   }
 
   line(line: string): void {
-    if (line.startsWith("@ ")) {
-      const [, word, path, value] = line.split(" ");
-      if (word === "host") this.#host = path ?? "";
-      if (word === "live" && path !== undefined) this.#live.set(path, value === "1");
-      const deleted = word === "deleted" && path !== undefined ? this.#known.get(path) : undefined;
-      if (deleted) this.#deleted.push({ ...deleted, liveness: "deleted" });
-      return;
-    }
+    if (line.startsWith("@ ")) this.#mark(line.split(" "));
+    else this.#field(line);
+  }
+
+  #mark([, word, path, value]: readonly string[]): void {
+    if (word === "host") this.#host = path ?? "";
+    if (word === "live" && path !== undefined) this.#live.set(path, value === "1");
+    const deleted = word === "deleted" && path !== undefined ? this.#known.get(path) : undefined;
+    if (deleted) this.#deleted.push({ ...deleted, liveness: "deleted" });
+  }
+
+  #field(line: string): void {
     // Files of a stage or member lie above the folders of runs and are no fields.
     const match = /^(?:\.\/)*(?!\.\/)([^/:]+\/[^/:]+\/[^/:]+)\/([^/:]+):(.*)$/s.exec(line);
     const [, path, field, text] = match ?? [];
