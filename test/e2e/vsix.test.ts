@@ -75,7 +75,7 @@ test("the package installs, activates with one bundle, and its demo shows the fa
       // A session wakes the language client too, a little later.
       assert.deepEqual(
         now.filter((bundle) => bundle !== "client.js"),
-        ["demo.js", "extension.js", "sessionFile.js"],
+        ["demo.js", "extension.js", "hostWatch.js", "sessionFile.js"],
       );
       await editor.waitFor(async () => (await editor.badge("ML Session")) === "1", "the badge");
       await editor.screenshot("vsix-demo");
