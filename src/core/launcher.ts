@@ -109,14 +109,19 @@ export class Launcher {
       const chosen: RestartWay = resumes ? (way ?? "resume") : "again";
       await this.#again(session, ref, { way: chosen, orphanRuns: orphanRuns(work), resume }, newest);
     } catch (error) {
-      this.#apply(session, { type: "launch-refused", at: this.#context.clock.now(), ...ref, reason: messageOf(error) });
+      this.#tellRefused(session, ref, newest, error);
       throw error;
     }
   }
 
+  #tellRefused(session: string, ref: MemberRef, newest: string, error: unknown): void {
+    const at = this.#context.clock.now();
+    this.#apply(session, { type: "launch-refused", at, ...ref, reason: messageOf(error), newest });
+  }
+
   async #start(session: string, ref: MemberRef, start: Start): Promise<void> {
-    const { clock } = this.#context;
-    this.#apply(session, { type: "launching", at: clock.now(), ...ref });
+    const newest = this.#member(session, ref)?.run?.run ?? "";
+    this.#apply(session, { type: "launching", at: this.#context.clock.now(), ...ref });
     try {
       const outcome = await this.#send(session, ref, start);
       if (outcome.kind === "refused") throw new ExpectedError(outcome.reason);
@@ -128,7 +133,7 @@ export class Launcher {
         );
       }
     } catch (error) {
-      this.#apply(session, { type: "launch-refused", at: clock.now(), ...ref, reason: messageOf(error) });
+      this.#tellRefused(session, ref, newest, error);
       throw error;
     }
   }

@@ -35,6 +35,14 @@ const events = {
     ...ofStage(name),
     reason: "no such folder",
   }),
+  /** Refused because of a run that was not known when it was tried. */
+  overtaken: (name: string): SessionEvent => ({
+    type: "launch-refused",
+    at: 0,
+    ...ofStage(name),
+    reason: "started by somebody else",
+    newest: "",
+  }),
   started: (name: string, run = "r1", startedAt = 1000): SessionEvent =>
     records(0, record(name, { run, startedAt, process: { pid: 7, startTicks: "1", bootId: "b1", uid: 0 } })),
   ended: (name: string, code: number): SessionEvent =>
@@ -106,6 +114,13 @@ const edges: readonly (readonly [
   ["b", [e.killed("a"), e.wait(), e.started("a", "r2", 5000)], ["waiting", "blocked", "waiting"], /not finished: a/],
   ["a", [e.launching("a")], ["waiting", "launching"], /asked for here/],
   ["a", [e.launching("a"), e.refused("a")], ["waiting", "launching", "refused"], /no such folder/],
+  ["a", [e.launching("a"), e.overtaken("a")], ["waiting", "launching", "refused"], /somebody else/],
+  [
+    "w",
+    [e.launching("w"), e.quick("w"), e.overtaken("w")],
+    ["waiting", "launching", "finished-unchecked"],
+    /exit code 0/,
+  ],
   ["a", [e.launching("a"), e.started("a")], ["waiting", "launching", "running"], /process 7 of its record/],
   ["a", [e.refused("a"), e.started("a")], ["waiting", "refused", "running"], /process 7/],
   ["a", [e.refused("a"), e.launching("a")], ["waiting", "refused", "launching"], /asked for here/],

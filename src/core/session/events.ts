@@ -64,7 +64,13 @@ export type SessionEvent =
   | ({ readonly type: "writer"; readonly at: number; readonly writer: LogWriter } & MemberRef)
   | ({ readonly type: "cures"; readonly at: number; readonly cures: readonly Cure[] } & MemberRef)
   | ({ readonly type: "launching"; readonly at: number } & MemberRef)
-  | ({ readonly type: "launch-refused"; readonly at: number; readonly reason: string } & MemberRef)
+  /** `newest`: the run that was the newest when it was tried (`""`: none); a later one makes the refusal old news. */
+  | ({
+      readonly type: "launch-refused";
+      readonly at: number;
+      readonly reason: string;
+      readonly newest?: string;
+    } & MemberRef)
   | ({ readonly type: "queued"; readonly at: number; readonly for?: string } & MemberRef)
   | { readonly type: "pipeline"; readonly at: number; readonly pipeline: Pipeline | undefined }
   | ({ readonly type: "acknowledged"; readonly at: number } & MemberRef)

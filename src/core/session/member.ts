@@ -66,6 +66,8 @@ export function applyToMember(member: Member, event: MemberEvent): Member {
     case "launching":
       return { ...queued(member, undefined), state: { kind: "launching" }, since: event.at };
     case "launch-refused":
+      // The run that stood in the way may be seen, and even have ended, before the host's answer is here.
+      if (event.newest !== undefined && event.newest !== (member.run?.run ?? "")) return member;
       return { ...member, state: { kind: "refused", reason: event.reason }, since: event.at };
     case "acknowledged":
       return { ...member, acknowledged: true };
