@@ -23,6 +23,8 @@ export class Monitor implements Disposable {
   #watch: Watch | undefined;
   #ending: AbortController | undefined;
   #ops: HostOps | undefined;
+  /** By what it was connected last. */
+  #connectedBy: HostDefinition | undefined;
 
   constructor(context: MonitorContext, session: string, host: string, connector: HostConnector) {
     this.#context = context;
@@ -60,8 +62,23 @@ export class Monitor implements Disposable {
     this.#apply({ type: "disconnected", at: this.#context.clock.now(), host: this.#host, byUser: true, message: "" });
   }
 
+  /**
+   * The session says something else of the host. It counts from now on; where it is somewhere else, the old place is let
+   * go, and nothing connects to the new one before somebody asks.
+   */
+  redefine(): void {
+    const definition = this.#definition();
+    if (!definition || !this.#connectedBy) return;
+    if (placeOf(definition) === placeOf(this.#connectedBy)) this.#ops?.redefine(definition);
+    else this.disconnect();
+  }
+
   dispose(): void {
     this.#end();
+  }
+
+  #definition(): HostDefinition | undefined {
+    return this.#context.store.sessions.get(this.#session)?.hosts.get(this.#host)?.definition;
   }
 
   #end(): void {
@@ -99,9 +116,10 @@ export class Monitor implements Disposable {
   }
 
   async #open(interactive: boolean, signal: AbortSignal): Promise<HostOps> {
-    const { clock, store } = this.#context;
-    const definition: HostDefinition | undefined = store.sessions.get(this.#session)?.hosts.get(this.#host)?.definition;
+    const { clock } = this.#context;
+    const definition = this.#definition();
     if (!definition) throw new Error(`The session has no host ${this.#host}.`);
+    this.#connectedBy = definition;
     this.#apply({ type: "connecting", at: clock.now(), host: this.#host });
     const ops = await this.#connector.connect(definition, interactive, signal);
     if (signal.aborted) {
@@ -109,6 +127,8 @@ export class Monitor implements Disposable {
       throw signal.reason;
     }
     this.#ops = ops;
+    // The session file may have been changed meanwhile.
+    this.redefine();
     this.#apply({ type: "connected", at: clock.now(), host: this.#host, identity: ops.identity });
     return ops;
   }
@@ -159,6 +179,11 @@ export class Monitor implements Disposable {
   #apply(event: SessionEvent): void {
     this.#context.store.apply(this.#session, event);
   }
+}
+
+/** What a connection is bound to. */
+function placeOf({ address, stateDir }: HostDefinition): string {
+  return JSON.stringify([address, stateDir]);
 }
 
 function retryDelay(tries: number): number {

@@ -30,7 +30,10 @@ export class OpenSessions implements Disposable {
     const known = this.#open.get(id) ?? { connector, monitors: new Map<string, Monitor>() };
     this.#open.set(id, known);
     for (const [host, monitor] of known.monitors) {
-      if (definition.hosts.has(host)) continue;
+      if (definition.hosts.has(host)) {
+        monitor.redefine();
+        continue;
+      }
       monitor.dispose();
       known.monitors.delete(host);
     }

@@ -301,6 +301,8 @@ export interface HostOps extends Disposable, RestartOps, PreflightOps, SearchOps
   readonly identity: HostIdentity;
   /** Fires once when the link is gone, with the cause; not after `dispose`. */
   readonly onDidClose: Event<string>;
+  /** What is started and asked from now on goes by this; but its address and state folder, by the next connection. */
+  redefine(definition: HostDefinition): void;
   /** All records of a session that can be read, the newest run of each member last. */
   records(session: string): Promise<readonly RunRecord[]>;
   /** The records once, then again each record that changes (started, ended, gone), within 1 s of the change. */

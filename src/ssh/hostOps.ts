@@ -120,11 +120,15 @@ function identityOf(facts: Map<string, string>, sentAt: number, heardAt: number)
   };
 }
 
-function opsOf(session: HostSession): HostOps {
-  const { transport, identity } = session;
+function opsOf(opened: HostSession): HostOps {
+  const { transport, identity } = opened;
+  let session = opened;
   return {
     identity,
     onDidClose: transport.onDidClose,
+    redefine: (definition) => {
+      session = { ...opened, definition };
+    },
     records: (name) => records(session, name),
     watchRecords: (name, signal) => watchRecords(session, name, signal),
     launch: (request, secrets) => launchRun(session, request, secrets),

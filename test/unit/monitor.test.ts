@@ -6,12 +6,17 @@ import { Emitter } from "../../src/core/lifecycle";
 import { HostWatch } from "../../src/core/hostWatch";
 import { Monitor } from "../../src/core/monitor";
 import type { HostConnector, HostOps } from "../../src/core/ports";
+import type { HostDefinition } from "../../src/core/session/definition";
 import { SessionStore } from "../../src/core/session/store";
 import { HandClock, settled } from "./handClock";
 import { definition, identity, stage } from "./sessions";
 
 /** A host that shows nothing and can be cut. */
-function emptyHost(): HostOps & { readonly cut: (why: string) => void } {
+function emptyHost(): HostOps & {
+  readonly cut: (why: string) => void;
+  readonly redefined: HostDefinition[];
+} {
+  const redefined: HostDefinition[] = [];
   const closed = new Emitter<string>();
   async function* nothing(signal: AbortSignal): AsyncGenerator<never> {
     await new Promise((_, reject) => {
@@ -25,6 +30,10 @@ function emptyHost(): HostOps & { readonly cut: (why: string) => void } {
   return {
     identity,
     onDidClose: closed.event,
+    redefined,
+    redefine: (host) => {
+      redefined.push(host);
+    },
     records: () => Promise.resolve([]),
     watchRecords: (_, signal) => nothing(signal),
     launch: never,
@@ -52,6 +61,8 @@ function monitorWith(connect: (interactive: boolean) => Promise<HostOps>): {
   readonly clock: HandClock;
   readonly monitor: Monitor;
   readonly connection: () => string;
+  /** The session's file is saved with this host. */
+  readonly save: (changes: Partial<HostDefinition>) => void;
 } {
   const clock = new HandClock();
   const store = new SessionStore(() => ({ dispose: () => undefined }));
@@ -61,7 +72,13 @@ function monitorWith(connect: (interactive: boolean) => Promise<HostOps>): {
   const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
   const loadWatch = (): Promise<{ readonly HostWatch: typeof HostWatch }> => Promise.resolve({ HostWatch });
   const monitor = new Monitor({ store, logs: new FollowedLogs(), clock, logger, loadWatch }, "s", "gpu8", connector);
-  return { clock, monitor, connection: () => store.sessions.get("s")?.hosts.get("gpu8")?.connection.kind ?? "" };
+  const save = (changes: Partial<HostDefinition>): void => {
+    const plain = definition(stage("download"));
+    const hosts = [...plain.hosts].map(([name, host]) => [name, { ...host, ...changes }] as const);
+    store.open("s", { ...plain, hosts: new Map(hosts) }, clock.now());
+    monitor.redefine();
+  };
+  return { clock, monitor, save, connection: () => store.sessions.get("s")?.hosts.get("gpu8")?.connection.kind ?? "" };
 }
 
 test("what needs a person stands until somebody clicks: no refused login is ever tried again", async () => {
@@ -124,4 +141,31 @@ test("a lost link comes back by itself within a second of the network's return",
   await clock.pass(3600_000);
   assert.equal(connection(), "not-connected");
   assert.equal(hosts.length, 2);
+});
+
+test("what the session file says of a host counts at once; a host that is somewhere else now is let go", async () => {
+  const hosts: ReturnType<typeof emptyHost>[] = [];
+  let arrive: () => void = () => undefined;
+  const { clock, monitor, connection, save } = monitorWith(async () => {
+    const host = emptyHost();
+    hosts.push(host);
+    await new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    return host;
+  });
+  save({ path: ["/too-early"] });
+  const connecting = monitor.connect(true);
+  await settled();
+  save({ path: ["/while-connecting"] });
+  arrive();
+  await connecting;
+  assert.deepEqual(hosts[0]?.redefined.at(-1)?.path, ["/while-connecting"]);
+  save({ path: ["/a"] });
+  assert.deepEqual(hosts[0].redefined.at(-1)?.path, ["/a"]);
+  assert.equal(connection(), "connected");
+  save({ address: { kind: "alias", alias: "elsewhere" } });
+  assert.equal(connection(), "not-connected");
+  await clock.pass(3600_000);
+  assert.equal(hosts.length, 1);
 });

@@ -43,12 +43,14 @@ export interface MemoryOpsOptions {
 export class MemoryOps implements HostOps {
   readonly identity: HostIdentity;
   readonly #options: MemoryOpsOptions;
+  #definition: HostDefinition;
   readonly #closed = new AbortController();
   readonly #closing = new Emitter<string>();
   readonly onDidClose: Event<string> = this.#closing.event;
 
   constructor(options: MemoryOpsOptions) {
     this.#options = options;
+    this.#definition = options.definition;
     this.identity = {
       machineId: "demo",
       hostname: "gpu8",
@@ -59,6 +61,10 @@ export class MemoryOps implements HostOps {
       home: options.home,
       has: new Set(["nvidia-smi", "proc", "setsid"]),
     };
+  }
+
+  redefine(definition: HostDefinition): void {
+    this.#definition = definition;
   }
 
   records(session: string): Promise<readonly RunRecord[]> {
@@ -91,7 +97,7 @@ export class MemoryOps implements HostOps {
     return this.#answer(() => {
       if (!this.#options.isTrusted())
         throw new ConnectError("untrusted", "Nothing is started in Restricted Mode. Trust this workspace first.");
-      return this.#options.host.launch(request, this.#options.definition.path);
+      return this.#options.host.launch(request, this.#definition.path);
     });
   }
 
@@ -138,8 +144,8 @@ export class MemoryOps implements HostOps {
 
   async findTools(names: readonly string[], cwd: string | undefined): Promise<readonly ToolCandidate[]> {
     this.#checkOpen();
-    const { host, definition, clock } = this.#options;
-    const onPath = new Set([...plainPath, ...definition.path.map((folder) => host.files.resolve(folder))]);
+    const { host, clock } = this.#options;
+    const onPath = new Set([...plainPath, ...this.#definition.path.map((folder) => host.files.resolve(folder))]);
     const found: ToolCandidate[] = [];
     for (const [path, program] of host.programs) {
       const slash = path.lastIndexOf("/");
@@ -188,8 +194,8 @@ export class MemoryOps implements HostOps {
   }
 
   preflight(query: PreflightQuery): Promise<PreflightFacts> {
-    const { host, definition } = this.#options;
-    return this.#answer(() => preflightIn(host, [...definition.path, ...plainPath], query));
+    const { host } = this.#options;
+    return this.#answer(() => preflightIn(host, [...this.#definition.path, ...plainPath], query));
   }
 
   async findProgram({ names, cwd }: ProgramQuery): Promise<ProgramPlaces> {
