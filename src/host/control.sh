@@ -18,7 +18,9 @@ release() {
   trap job_ends TERM
   [ -z "$stopping" ] || job_ends
 }
+# What is let go in this moment ends a little later: a token that was not given back would silence all others.
 over() {
+  trap 'stopping=1' TERM
   take
   printf '\n%s %s over\n' "$nonce" "$id"
   give
@@ -92,10 +94,13 @@ end_job() {
     esac
   done
 }
+# The link that was cut may have ended whoever held the token: now everybody gets one, and one for what it has started.
 end_all() {
-  trap '' TERM HUP
+  trap '' TERM HUP PIPE
   for one in $jobs; do
     our_child "${one#*:}" && kill -TERM "${one#*:}"
+    give
+    give
   done
   [ -z "$dog" ] || kill "$dog"
   exit 0
@@ -120,7 +125,7 @@ main() {
   read -r main rest </proc/self/stat
   jobs='' dog=''
   give
-  trap end_all TERM HUP
+  trap end_all TERM HUP PIPE
   watchdog
   while read -r word id bytes; do
     case $word in
