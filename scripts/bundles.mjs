@@ -1,6 +1,7 @@
 // The bundles: one a process or a moment of first use. Source maps stay outside the package.
-import { readdirSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import wabt from "wabt";
 
 /** What the entry loads on first use only: module as written in its import → bundle. */
 const onDemand = {
@@ -40,8 +41,23 @@ export const budgets = {
   "webview.js": 300,
 };
 
+/** WebAssembly's text form becomes its binary one. */
+const wat = {
+  name: "wat",
+  setup(build) {
+    build.onLoad({ filter: /\.wat$/ }, async ({ path }) => {
+      const { parseWat } = await wabt();
+      const module = parseWat(path, readFileSync(path, "utf8"));
+      module.validate();
+      const { buffer } = module.toBinary({});
+      module.destroy();
+      return { contents: buffer, loader: "binary" };
+    });
+  },
+};
+
 /** Options shared with the bundles that tests and scripts are run from. */
-export const loaders = { ".sh": "text" };
+export const sources = { loader: { ".sh": "text" }, plugins: [wat] };
 
 export function bundles({ minify }) {
   const node = { platform: "node", target: "node22", format: "cjs", external: ["vscode", ...nativeParts] };
@@ -52,7 +68,7 @@ export function bundles({ minify }) {
     sourcesContent: false,
     metafile: true,
     logLevel: "warning",
-    loader: loaders,
+    ...sources,
   };
   const make = (entry, outfile, options) => ({
     ...common,
@@ -61,7 +77,7 @@ export function bundles({ minify }) {
     ...options,
   });
   return [
-    make("src/extension.ts", "extension.js", { ...node, plugins: [chunks] }),
+    make("src/extension.ts", "extension.js", { ...node, plugins: [chunks, ...sources.plugins] }),
     make("src/ssh/connector.ts", "ssh.js", node),
     make("src/client/languageClient.ts", "client.js", node),
     make("src/demo/demo.ts", "demo.js", node),

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { build } from "esbuild";
-import { filesBelow, loaders } from "./bundles.mjs";
+import { filesBelow, sources } from "./bundles.mjs";
 
 const cut = process.argv.indexOf("--", 2);
 const args = cut < 0 ? process.argv.slice(2) : process.argv.slice(2, cut);
@@ -23,7 +23,7 @@ await build({
   format: "esm",
   packages: "external",
   sourcemap: "inline",
-  loader: loaders,
+  ...sources,
   logLevel: "warning",
 });
 const bundled = files.map((file) => `${outdir}/${file.replace(/\.ts$/, ".mjs")}`);

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { basename, resolve } from "node:path";
 import { build } from "esbuild";
-import { loaders } from "./bundles.mjs";
+import { sources } from "./bundles.mjs";
 
 const [entry, ...rest] = process.argv.slice(2);
 const outfile = resolve("out", "run", basename(entry).replace(/\.ts$/, ".mjs"));
@@ -15,7 +15,7 @@ await build({
   format: "esm",
   packages: "external",
   sourcemap: "inline",
-  loader: loaders,
+  ...sources,
   logLevel: "warning",
 });
 const child = spawn(process.execPath, ["--enable-source-maps", outfile, ...rest], { stdio: "inherit" });

@@ -25,14 +25,16 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
 };
 
 const names = process.argv.slice(2);
-const unknown = names.filter((name) => !Object.hasOwn(benches, name));
+/** `scan` stands for all figures that begin so. */
+const isMeant = (figure: string, name: string): boolean => figure === name || figure.startsWith(`${name}-`);
+const unknown = names.filter((name) => !Object.keys(benches).some((figure) => isMeant(figure, name)));
 if (unknown.length > 0) {
   process.stderr.write(`No figure ${unknown.join(", ")}; there are ${Object.keys(benches).join(", ")}.\n`);
   process.exit(2);
 }
 let broken = false;
 for (const [name, measure] of Object.entries(benches)) {
-  if (names.length > 0 && !names.includes(name)) continue;
+  if (names.length > 0 && !names.some((asked) => isMeant(name, asked))) continue;
   try {
     await measure();
   } catch (error) {

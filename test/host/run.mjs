@@ -6,7 +6,7 @@ import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { runTests } from "@vscode/test-electron";
 import { build } from "esbuild";
-import { filesBelow, loaders } from "../../scripts/bundles.mjs";
+import { filesBelow, sources } from "../../scripts/bundles.mjs";
 import { floor, newest } from "../../scripts/editor.mjs";
 
 const option = (name) => process.argv.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
@@ -34,7 +34,7 @@ try {
     format: "cjs",
     external: ["vscode", "cpu-features", "*.node"],
     sourcemap: "inline",
-    loader: loaders,
+    ...sources,
     logLevel: "warning",
   });
   await runTests({

@@ -129,6 +129,27 @@ test("segments stand where the splitter says", () => {
 
 const textOf = ({ bytes, start, end }: SegmentScanner): string => cleanText(bytes.subarray(start, end));
 
+test("a line in colour does not hide the lines behind it", () => {
+  const step = (at: number): string =>
+    `Progress: ${at}/400 (0 errors), 0.3 req/s, avg completion: 400 tokens, elapsed: 29s\n`;
+  const parts = Array.from(
+    { length: 60 },
+    (_, at) => `${step(at + 1)}\u001b[31mWarning: nothing\u001b[0m [1/2] in colour\n`,
+  );
+  const done = progressOf(parts.join("")).map((reading) => reading.done);
+  assert.deepEqual(
+    done,
+    parts.map((_, at) => at + 1),
+  );
+});
+
+test("more events than one scan holds", () => {
+  const text = `${"\r\t[\n".repeat(9000)}Progress: 7/400 (0 errors), 0.3 req/s, avg completion: 400 tokens, elapsed: 29s\n`;
+  const [reading, ...more] = progressOf(text);
+  assert.equal(more.length, 0);
+  assert.deepEqual([reading?.line, reading?.done], [9001, 7]);
+});
+
 test("real logs are read as if every line were shown to every format and rule", () => {
   for (const file of files) assert.deepEqual(read([file]), read([file], true), file.subarray(0, 300).toString());
 });

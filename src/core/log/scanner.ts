@@ -1,6 +1,7 @@
+import { byteEvent, type Found } from "./blockScan";
 import { LeftSegment, type ShownSegment } from "./leftSegment";
 import { beginsOddly, isDigit, timeEnd } from "./marks";
-import { listMask, slotOf, type NeedleIndex } from "./needles";
+import type { NeedleIndex } from "./needles";
 
 /**
  * Passes over a log's bytes and stops only where something may be said. Lines end at `\n`; inside them `\r` begins a new
@@ -17,9 +18,7 @@ const newline = 10;
 const carriageReturn = 13;
 const tab = 9;
 const blank = 32;
-const bracket = 91;
-/** A flag at each byte of a word. */
-const everyByte = 0x80808080 | 0;
+const bracketEvent = byteEvent | 91;
 /** Of a line that draws over itself by `\r`: all states up to this one are handed over … */
 const firstStates = 256;
 /** … then each one whose number these bits of leave zero, and the last. */
@@ -89,7 +88,6 @@ export class SegmentScanner {
   readonly #sink: SegmentSink;
   readonly #stamps: Uint32Array;
   #stamp = 1;
-  #words = new Int32Array(this.bytes.buffer);
   #fill = 0;
   /** Bytes before this one were looked at. */
   #scanned = 0;
@@ -174,7 +172,6 @@ export class SegmentScanner {
       const more = new Uint8Array(Math.max(2 * this.bytes.length, needed + 8) & ~3);
       more.set(this.bytes.subarray(0, this.#fill));
       this.bytes = more;
-      this.#words = new Int32Array(more.buffer);
     }
     this.bytes.set(bytes, this.#fill);
     this.#fill = needed;
@@ -225,78 +222,27 @@ export class SegmentScanner {
   }
 
   #scan(): void {
-    const words = this.#words;
-    const { bits } = this.#sought.index;
-    const whole = this.#fill >> 2;
-    let at = this.#scanned >> 2;
-    for (; at < whole; at++) {
-      const word = words[at] ?? 0;
-      const open = word ^ 0x5b5b5b5b;
-      // A byte below 32, or a `[`: the usual trick with a borrow from the highest bit of each byte.
-      const special = (((word - 0x20202020) & ~word) | ((open - 0x01010101) & ~open)) & 0x80808080;
-      const slot = slotOf(word);
-      if (special !== 0) {
-        if (!this.#special(at << 2, slot, special)) return;
-      } else if ((((bits[slot >>> 5] ?? 0) >>> slot) & 1) !== 0 && !this.#compare(slot, at << 2, true, true)) {
-        this.#scanned = at << 2;
-        return;
-      }
+    let found: Found;
+    do {
+      const { bytes, start } = this;
+      const looked = { bytes, start, from: this.#scanned, fill: this.#fill, closing: this.#closing };
+      found = this.#sought.index.scan.scan(looked);
+      const undecided = this.#follow(found);
+      this.#scanned = Math.max(undecided ?? found.stop, this.start);
+      if (undecided !== undefined) return;
+    } while (found.paused);
+  }
+
+  /** Goes through what was found. Returns the word of a bracket that more bytes are needed for to decide what it means. */
+  #follow({ events, origin }: Found): number | undefined {
+    for (const event of events) {
+      const what = event & 0xffff;
+      const place = origin + (event >> 16);
+      if (what < byteEvent) this.#see(what);
+      else if (what !== bracketEvent) this.#control(what & ~byteEvent, place);
+      else if (!this.#bracket(place)) return place & ~3;
     }
-    if ((this.#fill & 3) !== 0 && !this.#special(at << 2, slotOf(words[at] ?? 0), everyByte)) return;
-    this.#scanned = this.#fill;
-  }
-
-  /**
-   * Looks at the flagged bytes of a word, and at its needles: one that begins before the word stands before what the word ends.
-   * False when more bytes are needed to decide; it will be looked at again.
-   */
-  #special(begin: number, slot: number, flags: number): boolean {
-    const wanted = (((this.#sought.index.bits[slot >>> 5] ?? 0) >>> slot) & 1) !== 0;
-    let decided = !wanted || this.#compare(slot, begin, true, false);
-    for (let left = flags; left !== 0 && decided; left &= left - 1) {
-      const place = begin + ((31 - Math.clz32(left & -left)) >> 3);
-      const byte = this.bytes[place] ?? 0;
-      // What was looked at before must not end a segment twice; a flag may also stand beside the byte that is meant.
-      if (place < this.#scanned || place >= this.#fill) continue;
-      if (byte === bracket) decided = this.#bracket(place);
-      else if (byte < blank) this.#control(byte, place);
-    }
-    if (decided && wanted) decided = this.#compare(slot, begin, false, true);
-    if (!decided) this.#scanned = Math.max(begin, this.start);
-    return decided;
-  }
-
-  /** Looks for the needles that a word may belong to: those that begin in it or before it, and those that do later. */
-  #compare(slot: number, begin: number, before: boolean, behind: boolean): boolean {
-    const { index } = this.#sought;
-    const { places } = index;
-    const word = begin >> 2;
-    for (let at = index.lists[slot & listMask] ?? 0; ; at += 5) {
-      const needle = places[at] ?? -1;
-      if (needle < 0) return true;
-      if (!this.#mayFit(word + (places[at + 2] ?? 0), places, at)) continue;
-      const offset = places[at + 1] ?? 0;
-      if ((offset < 0 ? behind : before) && !this.#match(needle, begin - offset)) return false;
-    }
-  }
-
-  /** A glance at another word of the needle, if it is there, spares most comparisons. */
-  #mayFit(other: number, places: Int32Array, at: number): boolean {
-    if (other < 0 || other >= this.#fill >> 2) return true;
-    return ((this.#words[other] ?? 0) & (places[at + 3] ?? 0)) === places[at + 4];
-  }
-
-  /** False when all bytes there are fit and more are needed. */
-  #match(needle: number, start: number): boolean {
-    if (start < this.start) return true;
-    const { index } = this.#sought;
-    const first = index.starts[needle] ?? 0;
-    const length = (index.starts[needle + 1] ?? 0) - first;
-    const most = Math.min(length, this.#fill - start);
-    for (let at = 0; at < most; at++) if (!index.fits(first + at, this.bytes[start + at] ?? 0)) return true;
-    if (most < length) return this.#closing;
-    this.#see(needle);
-    return true;
+    return undefined;
   }
 
   #see(needle: number): void {
