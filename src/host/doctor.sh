@@ -1,7 +1,6 @@
 # shellcheck shell=sh disable=SC2015,SC2016,SC2088,SC2034,SC2154
-# Where shells of this host look for a program, after owners.sh. In: name, folder_count and folder_N: where it was found.
+# Where shells of this host look for a program, after shellPaths.sh. In: name, folder_count and folder_N: where it was found.
 # Looks only; start-up files are run as every login runs them, with 5 s for each shell.
-path_of() { sed -n 's/^PATH=//p' | tail -n 1; }
 # $1 which shell, $2 its PATH.
 tell_path() {
   printf '@ path %s %s\n' "$1" "$2"
@@ -15,33 +14,24 @@ tell_path() {
     return
   done
 }
-# $1 which shell; the rest prints its environment.
-ask_shell() {
-  kind=$1
-  shift
-  # A shell that waits for something is not waited for; what it leaves behind keeps only its own file open.
-  bounded 5 "$@" </dev/null >"$answers/$kind" 2>/dev/null
-  code=$?
-  found_path=$(path_of <"$answers/$kind")
-  if [ -n "$found_path" ]; then
-    tell_path "$kind" "$found_path"
-  elif [ "$code" -eq 124 ] || [ "$code" -eq 143 ]; then
-    printf '@ late %s\n' "$kind"
+# $1 which shell; $shell_path and $shell_late are what it answered.
+tell_shell() {
+  if [ -n "$shell_path" ]; then
+    tell_path "$1" "$shell_path"
+  elif [ -n "$shell_late" ]; then
+    printf '@ late %s\n' "$1"
   fi
 }
-login_shell=${SHELL:-/bin/sh}
 printf '@ shell %s\n' "$login_shell"
 tell_path ssh "$PATH"
-answers=$(umask 077 && mktemp -d) || finish
-ask_shell login "$login_shell" -lc env
-# In a session of its own: an interactive shell must not reach for a terminal.
-if command -v setsid >/dev/null 2>&1; then
-  ask_shell interactive setsid "$login_shell" -ic env
-else
-  ask_shell interactive "$login_shell" -ic env
+for kind in login interactive; do
+  ask_shell "$kind"
+  tell_shell "$kind"
+done
+if command -v systemctl >/dev/null 2>&1; then
+  shell_path=$(at_most 5 systemctl --user show-environment </dev/null 2>/dev/null | path_of) shell_late=
+  tell_shell systemd
 fi
-! command -v systemctl >/dev/null 2>&1 || ask_shell systemd systemctl --user show-environment
-rm -rf -- "$answers"
 
 # Lines of start-up files that name a folder, as it is or by the home folder's other names.
 look_in_files() {

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2015,SC2030,SC2031,SC2034,SC2154
-# Looks for programs. In: name_count name_N cwd path_prefix setup_count setup_N environment shell, and the text of setup.sh.
+# Looks for programs, after shellPaths.sh. In: name_count name_N cwd path_prefix setup_count setup_N environment shell, and the text of setup.sh.
 limit() {
   seconds=$1
   shift
@@ -16,8 +16,6 @@ while [ "$number" -lt "$setup_count" ]; do
 \$setup_$number\""
   number=$((number + 1))
 done
-# PATH as a program sees it, so that it does not matter how a shell writes it. The last line counts: start-up files print.
-path_of() { sed -n 's/^PATH=//p' | tail -n 1; }
 launch_path=$(
   {
     eval "$environment"
@@ -29,13 +27,10 @@ env" "$shell"
   } </dev/null 2>/dev/null | path_of
 )
 [ -n "$launch_path" ] || launch_path=${path_prefix:+$path_prefix:}$PATH
-login_shell=${SHELL:-/bin/sh}
-login_path=$(limit 5 "$login_shell" -lc env </dev/null 2>/dev/null | path_of)
-# In a session of its own: an interactive shell must not reach for a terminal.
-detach=
-! command -v setsid >/dev/null 2>&1 || detach=setsid
-# shellcheck disable=SC2086
-interactive_path=$(limit 5 $detach "$login_shell" -ic env </dev/null 2>/dev/null | path_of)
+ask_shell login
+login_path=$shell_path
+ask_shell interactive
+interactive_path=$shell_path
 tries=$(mktemp -d) || tries=
 found=0
 seen=:

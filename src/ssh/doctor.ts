@@ -1,7 +1,7 @@
 import { ExpectedError } from "../core/errors";
 import type { ProgramPlaces, ProgramQuery, ShellPath, StartupLine } from "../core/programSearch";
 import doctorScript from "../host/doctor.sh";
-import ownersScript from "../host/owners.sh";
+import shellPathsScript from "../host/shellPaths.sh";
 import { findTools } from "./hostFiles";
 import type { HostSession } from "./hostSession";
 
@@ -13,7 +13,7 @@ export async function findProgram(session: HostSession, query: ProgramQuery): Pr
   const definition = withSetup ? session.definition : { ...session.definition, setup: [], env: {} };
   const tools = await findTools({ ...session, definition }, names, cwd);
   const folders = [...new Set(tools.map(({ path }) => folderOf(path)))];
-  const answer = await session.control.ask([ownersScript, doctorScript], {
+  const answer = await session.control.ask([shellPathsScript, doctorScript], {
     ...session.variables,
     name,
     folder_count: folders.length,

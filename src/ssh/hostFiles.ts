@@ -3,6 +3,7 @@ import { ExpectedError } from "../core/errors";
 import logWriterScript from "../host/logWriter.sh";
 import readScript from "../host/readPart.sh";
 import setupScript from "../host/setup.sh";
+import shellPathsScript from "../host/shellPaths.sh";
 import toolsScript from "../host/tools.sh";
 import type { HostSession } from "./hostSession";
 import { pathPrefix } from "./jobEnvironment";
@@ -54,7 +55,7 @@ export async function findTools(
       definition.setup.map((line, index) => [`setup_${index}`, `ml_session_prepare ${quoted(line)} "$0"\n${line}`]),
     ),
   };
-  return toolsOf(await session.control.ask([toolsScript], variables));
+  return toolsOf(await session.control.ask([shellPathsScript, toolsScript], variables));
 }
 
 function toolsOf(answer: readonly string[]): ToolCandidate[] {

@@ -57,6 +57,19 @@ function behaviour(name: string, shell: string): void {
       assert.deepEqual(places.activated, [join(login, "..")]);
     });
 
+    it("does not wait for a start-up file that waits", async () => {
+      const slow = await makeTestHost(shell, makeLocal());
+      try {
+        writeFileSync(join(slow.home, ".bashrc"), "case $- in *i*) sleep 1000 ;; esac\n");
+        const places = await slow.ops.findProgram({ names: ["odd-tool"], cwd: slow.work, withSetup: true });
+        const late = places.shells.filter((one) => one.late).map(({ kind }) => kind);
+        assert.deepEqual(late, ["interactive"]);
+      } finally {
+        slow.dispose();
+        makeLocal()({ home: host.home, bin: join(host.home, "..", "bin") }).dispose();
+      }
+    });
+
     it("runs nothing of the session file that was not approved", async () => {
       const mark = join(host.work, "ran");
       const ops = await host.connect({ setup: [`touch '${mark}'`] });
