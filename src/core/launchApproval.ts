@@ -26,4 +26,9 @@ export interface LaunchApproval {
 export interface LaunchPlanText {
   readonly title: string;
   readonly detail: string;
+  /**
+   * Shows what the launch would meet. False: the person mended something, so that the question no longer holds.
+   * @param seen whether all that would run was shown to the person, so that its set-up may be tried
+   */
+  readonly check?: (seen: boolean) => Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 import { ExpectedError, messageOf } from "./errors";
 import type { ExistingWork, SetAside } from "./existingWork";
-import { checkLaunch } from "./launchCheck";
+import { checkLaunches, type CheckedLaunch } from "./launchCheck";
 import { secretsOf, type SecretStore } from "./launchSecrets";
 import type { Clock, HostOps, LaunchOutcome, LaunchRequest, Logger, SecretValues } from "./ports";
 import type { LaunchApproval, LaunchPlanText, LaunchQuestion } from "./launchApproval";
@@ -11,7 +11,7 @@ import { noteText, type LaunchNote } from "./session/launchNote";
 import type { Again, Member, Session } from "./session/model";
 import type { ProgramPlaces } from "./programSearch";
 import { namesOf } from "./session/cure";
-import type { PreflightRow } from "./session/preflight";
+import type { CheckedMember } from "./session/preflightSections";
 import { existingQuery, pointOf, type RestartPlan, type RestartWay } from "./session/restartPlan";
 import { resumeCommand } from "./session/resumeCommand";
 import type { SessionStore } from "./session/store";
@@ -181,12 +181,25 @@ export class Launcher {
     }
   }
 
-  /** Looks at all that a launch would meet, and starts nothing. Throws ExpectedError where the host is not connected. */
-  async check(session: string, ref: MemberRef): Promise<readonly PreflightRow[]> {
-    const { definition, host, ops } = this.#place(session, ref);
-    const question = this.#question(session, ref);
-    const withSetup = await this.#context.approval.isApproved(question);
-    return checkLaunch({ definition, host, ops, request: question.request, withSetup }, this.#context.secrets);
+  /**
+   * Looks at all that launches of these would meet, as one, and starts nothing. Throws ExpectedError where a host is not
+   * connected.
+   * @param setup `all`: the person has just seen what would run and asked for the check, so set-up takes part in it
+   */
+  async check(
+    session: string,
+    refs: readonly MemberRef[],
+    setup: "approved" | "all" = "approved",
+  ): Promise<readonly CheckedMember[]> {
+    const { approval, secrets, opsOf } = this.#context;
+    const launches: CheckedLaunch[] = [];
+    for (const ref of refs) {
+      const question = this.#question(session, ref);
+      const withSetup = setup === "all" || (await approval.isApproved(question));
+      launches.push({ ref, ...this.#place(session, ref), request: question.request, withSetup });
+    }
+    const opsHere = (host: string): HostOps | undefined => opsOf(session, host);
+    return checkLaunches(launches, { session: this.#session(session), secrets, opsOf: opsHere });
   }
 
   /** Where a program is on the member's host. Throws ExpectedError where the host is not connected. */

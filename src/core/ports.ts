@@ -252,6 +252,8 @@ export interface OutputCheck {
    * what was added, and an answer that is at most so old will do. The command and the log are left alone.
    */
   readonly watching?: { readonly maxAgeSeconds: number };
+  /** No answer of a few seconds ago will do: somebody may have mended something since. */
+  readonly fresh?: true;
 }
 
 /** Result of an OutputCheck. A file that is found twice counts once; sizes are what `ls -l` shows. */

@@ -11,6 +11,8 @@ export interface PreflightLaunch {
 export interface PreflightQuery {
   /** The launch, as it would be sent. */
   readonly request: PreflightLaunch;
+  /** Logs of other members of the stage whose launch meets the same but for its log. */
+  readonly moreLogs?: readonly string[];
   /** Paths or globs of what the stage writes, for the space there. */
   readonly outputs: readonly string[];
   /** A TCP port that the command would listen on. */
@@ -58,11 +60,18 @@ export interface GpuMemoryHolder {
   readonly name?: string;
 }
 
+/** A log and whether it can be written. `own`: no `log` is named, so it is in the run's own folder. */
+export interface LogPlace {
+  readonly path: string;
+  readonly state: "ok" | "own" | "no-folder" | "no-file" | "closed";
+}
+
 /** What the host found, in the environment that the launch would have. */
 export interface PreflightFacts {
   readonly cwd: { readonly path: string; readonly state: "ok" | "missing" | "closed" };
-  /** `own`: no `log` is named, so it is in the run's own folder. */
-  readonly log: { readonly path: string; readonly state: "ok" | "own" | "no-folder" | "no-file" | "closed" };
+  readonly log: LogPlace;
+  /** Of the logs of other members, in the order in which they were asked for; absent where none were. */
+  readonly moreLogs?: readonly LogPlace[];
   /** Whether runs can be recorded. */
   readonly stateWritable: boolean;
   readonly shell: "bash" | "sh" | "no-bash";

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2015,SC2030,SC2031,SC2034,SC2154
-# What a launch would meet. In: root uid cwd log shell path_prefix environment env_file job_text port (or ""),
-# pattern_count and pattern_N. Looks only. Any look that could hang is given a few seconds.
+# What a launch would meet. In: root uid cwd shell path_prefix environment env_file job_text port (or ""), log_count and
+# log_N, pattern_count and pattern_N. Looks only. Any look that could hang is given a few seconds.
 tell() { printf '@ %s\n' "$1"; }
 start=$HOME
 expand "${cwd:-$HOME}"
@@ -43,7 +43,12 @@ look_at_log() {
     tell "log closed $log"
   fi
 }
-look_at_log
+number=0
+while [ "$number" -lt "$log_count" ]; do
+  eval "log=\$log_$number"
+  number=$((number + 1))
+  look_at_log
+done
 
 case $shell in
   auto) command -v bash >/dev/null 2>&1 && shell=bash || shell="sh" ;;

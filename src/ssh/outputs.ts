@@ -24,7 +24,7 @@ export async function checkOutputs(
 ): Promise<OutputReport> {
   const asked = variablesOf(session, check, cwd);
   const key = createHash("sha256").update(JSON.stringify(asked)).digest("hex").slice(0, 32);
-  const maxAge = check.watching?.maxAgeSeconds ?? verdictAgeSeconds;
+  const maxAge = check.fresh ? 0 : (check.watching?.maxAgeSeconds ?? verdictAgeSeconds);
   const parts = [matchesScript, envFileScript, outputsScript, hubSnapshotScript, outputsOnceScript];
   const answer = await session.control.ask(parts, {
     ...session.variables,

@@ -3,6 +3,7 @@ import type {
   FreeSpace,
   GpuInUse,
   GpuMemoryHolder,
+  LogPlace,
   PreflightFacts,
   PreflightQuery,
 } from "../core/preflight";
@@ -26,6 +27,7 @@ export async function preflight(session: HostSession, query: PreflightQuery): Pr
 function variablesOf(session: HostSession, query: PreflightQuery): ScriptVariables {
   const { definition, identity } = session;
   const { request, outputs, port, withSetup } = query;
+  const logs = [request.log ?? "", ...(query.moreLogs ?? [])];
   const setup = withSetup ? definition.setup : [];
   const [word = "", through = ""] = programLines(request.command).split("\n");
   const job = {
@@ -42,7 +44,8 @@ function variablesOf(session: HostSession, query: PreflightQuery): ScriptVariabl
   return {
     ...session.variables,
     cwd: request.cwd ?? "",
-    log: request.log ?? "",
+    log_count: logs.length,
+    ...Object.fromEntries(logs.map((log, index) => [`log_${index}`, log])),
     shell: definition.shell,
     env_file: definition.envFile ?? "",
     with_setup: withSetup ? 1 : 0,
@@ -73,7 +76,7 @@ function factsOf(answer: readonly string[], query: PreflightQuery): PreflightFac
   const all = (word: string): readonly string[] => told.flatMap((one) => (one.word === word ? [one.text] : []));
   const one = (word: string): string | undefined => all(word)[0];
   const cwd = stateAndPath(one("cwd"), ["ok", "missing"], "closed");
-  const log = stateAndPath(one("log"), ["ok", "own", "no-folder", "no-file"], "closed");
+  const [log = logOf(undefined), ...moreLogs] = all("log").map(logOf);
   const shell = one("shell");
   const program = programOf(query, one);
   const setupFailed = setupOf(one("setup"), one("timeout") === undefined ? undefined : all("trying").at(-1));
@@ -82,6 +85,7 @@ function factsOf(answer: readonly string[], query: PreflightQuery): PreflightFac
   return {
     cwd,
     log,
+    ...(moreLogs.length === 0 ? {} : { moreLogs }),
     stateWritable: one("state") === "ok",
     shell: shell === "bash" || shell === "no-bash" ? shell : "sh",
     // The first that is told either way: a line of setup that is tried, or that all of them are through.
@@ -94,6 +98,10 @@ function factsOf(answer: readonly string[], query: PreflightQuery): PreflightFac
     ...(port === undefined || query.port === undefined ? {} : { port: portOf(query.port, port) }),
     envFile: envFileOf(one("env-file"), one("env-refused"), all("name")),
   };
+}
+
+function logOf(text: string | undefined): LogPlace {
+  return stateAndPath(text, ["ok", "own", "no-folder", "no-file"], "closed");
 }
 
 function stateAndPath<S extends string, E extends string>(

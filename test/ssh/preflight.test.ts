@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { LaunchRequest } from "../../src/core/ports";
 import type { PreflightFacts, PreflightQuery } from "../../src/core/preflight";
-import type { HostDefinition } from "../../src/core/session/definition";
+import { hostDefaults, stageDefaults } from "../../src/core/session/defaults";
+import type { HostDefinition, SessionDefinition, StageDefinition } from "../../src/core/session/definition";
+import { checkSections } from "../../src/core/session/preflightSections";
 import { makeTestHost, shells, type TestHost } from "./hostHarness";
 import { makeLocal } from "./localHost";
+import { openStory, storyId } from "./storyWindow";
 
 for (const { name, path } of shells) behaviour(name, path);
 
@@ -93,6 +96,70 @@ function behaviour(name: string, shell: string): void {
       const expected = process.getuid?.() === 0 ? "ok" : "closed";
       assert.equal((await facts({ cwd: odd, log: join(closed, "out.log") })).log.state, expected);
       assert.equal((await facts({ cwd: odd })).log.state, "own");
+      const moreLogs = ["", "no/b.log", join(odd, "c 'd' $(e).log")];
+      assert.deepEqual((await facts({ cwd: odd, log: "out.log" }, {}, { moreLogs })).moreLogs, [
+        { path: "", state: "own" },
+        { path: join(odd, "no/b.log"), state: "no-folder" },
+        { path: join(odd, "c 'd' $(e).log"), state: "ok" },
+      ]);
+    });
+
+    it("checks a whole pipeline as one: what is shared once, and what earlier stages are to have written", async () => {
+      const mark = join(host.work, `started-${name}`);
+      const tried = join(host.work, `tried-${name}`);
+      const stage = (own: string, more: Partial<StageDefinition> = {}): StageDefinition => ({
+        name: own,
+        ...stageDefaults,
+        host: "here",
+        cwd: host.work,
+        command: `touch '${mark}'`,
+        ...more,
+      });
+      const shard = { needs: ["download"], members: ["0", "1"] };
+      const stages = [
+        stage("download", { doneWhen: { files: [`model-${name}/*.bin`], command: `touch '${mark}'` } }),
+        stage("extract", { ...shard, outputs: { files: [`features-${name}/*`], count: "files" } }),
+        stage("train", { needs: ["extract"], command: `nowhere-to-be-found '${mark}'` }),
+      ];
+      const here: HostDefinition = {
+        name: "here",
+        address: { kind: "local" },
+        ...hostDefaults,
+        setup: [`echo x >> '${tried}'`],
+        stateDir: host.state,
+      };
+      const definition: SessionDefinition = {
+        name: "night",
+        hosts: new Map([["here", here]]),
+        services: new Map(),
+        stages: new Map(stages.map((one) => [one.name, one])),
+      };
+      const window = openStory(definition, { connect: () => host.connect() });
+      await window.open.connect(storyId, undefined, true);
+      const check = async (...refs: readonly string[]): Promise<readonly string[]> => {
+        const members = refs.map((ref) => ({ stage: ref.split("/")[0] ?? "", member: ref.split("/")[1] ?? "0" }));
+        const found = await window.launcher.check(storyId, members);
+        return checkSections(window.session(), found).flatMap(({ title, rows }) =>
+          rows.flatMap(({ level, says }) => (level === "error" ? [`${title}: ${says}`] : [])),
+        );
+      };
+      const missing = `nothing matches model-${name}/*.bin (download: waiting)`;
+      const notThere = "nowhere-to-be-found is not on the PATH of a launch";
+      assert.deepEqual(await check("extract", "extract/1", "train"), [
+        `extract (2 members) on here: ${missing}`,
+        `train on here: ${notThere}`,
+      ]);
+      // Once for the members of extract, once for train, and once for the search for its program.
+      assert.equal(readFileSync(tried, "utf8"), "x\n".repeat(3));
+      assert.deepEqual(await check("download", "extract", "train"), [`train on here: ${notThere}`]);
+      program(join(host.work, `model-${name}`, "a.bin"), "x");
+      assert.deepEqual(await check("extract"), []);
+      assert.deepEqual(await check("train"), [
+        `command: ${notThere}`,
+        `inputs: 2 of 2 members: nothing matches features-${name}/* (extract: waiting)`,
+      ]);
+      assert.equal(existsSync(mark), false, "nothing was started");
+      window.close();
     });
 
     it("measures the space of log and outputs", async () => {

@@ -31,9 +31,25 @@ export function createApproval(memory: vscode.Memento, isOwn: (session: string) 
 }
 
 const yes = "Launch";
+const checkFirst = "Check First";
+
+/** Asks until it is answered: a check that was asked for comes back to the question, unless it has changed something. */
+async function ask(questions: readonly LaunchQuestion[], plan: LaunchPlanText | undefined): Promise<boolean> {
+  for (;;) {
+    const { answer, seen } = await askOnce(questions, plan);
+    if (answer !== checkFirst || !plan?.check) return answer === yes;
+    if (!(await plan.check(seen))) return false;
+  }
+}
+
+interface Answer {
+  readonly answer: string | undefined;
+  /** Whether all that would run was shown. */
+  readonly seen: boolean;
+}
 
 /** One dialog: what will be done, and below it all that was not approved before. */
-async function ask(questions: readonly LaunchQuestion[], plan: LaunchPlanText | undefined): Promise<boolean> {
+async function askOnce(questions: readonly LaunchQuestion[], plan: LaunchPlanText | undefined): Promise<Answer> {
   const title = plan?.title ?? titleOf(questions);
   const text = questions.length === 1 && !plan ? questions.map(everythingOf).join("") : allOf(questions);
   const whole = text.length <= mostShown;
@@ -41,8 +57,11 @@ async function ask(questions: readonly LaunchQuestion[], plan: LaunchPlanText | 
     ? `This workspace's session file asks to run:\n\n${text}`
     : `This workspace's session file asks to run ${amount(questions.length, "command")}, which is more than this window can show. Show All has it.`;
   const detail = [plan?.detail, questions.length > 0 ? asked : undefined].filter((part) => part !== undefined);
-  if (questions.length < 2) return askOnce(title, detail.join("\n\n"));
-  return askWithAll({ title, detail: detail.join("\n\n"), text, whole });
+  const check = plan?.check ? [checkFirst] : [];
+  const question = { title, detail: detail.join("\n\n"), check };
+  if (questions.length > 1 || !whole) return askWithAll({ ...question, text, whole });
+  const options = { modal: true, detail: question.detail };
+  return { answer: await vscode.window.showWarningMessage(title, options, yes, ...check), seen: true };
 }
 
 function titleOf(questions: readonly LaunchQuestion[]): string {
@@ -52,29 +71,27 @@ function titleOf(questions: readonly LaunchQuestion[]): string {
   return `Launch ${what} on ${hosts}?`;
 }
 
-async function askOnce(title: string, detail: string): Promise<boolean> {
-  return (await vscode.window.showWarningMessage(title, { modal: true, detail }, yes)) === yes;
-}
-
 interface LongQuestion {
   readonly title: string;
   readonly detail: string;
+  /** The button for a check, if there is one. */
+  readonly check: readonly string[];
   /** All that would run. */
   readonly text: string;
   /** Whether `detail` holds it. */
   readonly whole: boolean;
 }
 
-async function askWithAll({ title, detail, text, whole }: LongQuestion): Promise<boolean> {
+async function askWithAll({ title, detail, check, text, whole }: LongQuestion): Promise<Answer> {
   const show = "Show All";
-  const buttons = whole ? [yes, show] : [show];
+  const buttons = whole ? [yes, ...check, show] : [...check, show];
   const answer = await vscode.window.showWarningMessage(title, { modal: true, detail }, ...buttons);
-  if (answer !== show) return answer === yes;
+  if (answer !== show) return { answer, seen: whole };
   const document = await vscode.workspace.openTextDocument({ language: "plaintext", content: `${text}\n` });
   await vscode.window.showTextDocument(document, { preview: true });
-  const seen = "The editor shows all that would run.";
+  const words = `${title} The editor shows all that would run.`;
   // Not modal: the text must be scrolled through before it is answered.
-  return (await vscode.window.showWarningMessage(`${title} ${seen}`, yes, "Cancel")) === yes;
+  return { answer: await vscode.window.showWarningMessage(words, yes, ...check, "Cancel"), seen: true };
 }
 
 function nameOf({ stage, request }: LaunchQuestion): string {

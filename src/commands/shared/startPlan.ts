@@ -5,6 +5,7 @@ import { joined, memberKey, toLaunch, type OpenMember } from "../../core/session
 import { planDetail } from "../../core/session/pipelineWords";
 import { restartPlan, type RestartChoice } from "../../core/session/restartPlan";
 import { amount } from "../../core/session/words";
+import { showCheck } from "./checkList";
 import type { CommandContext } from "./context";
 
 /** Of so many members of a stage it is looked what is there already; the others are looked at when they start. */
@@ -26,7 +27,14 @@ export async function startPlan(
   if (refs.length === 0) return;
   const stages = new Set(refs.map(({ stage }) => stage)).size;
   const what = stages === 1 ? amount(refs.length, "member") : amount(stages, "stage");
-  const text = { title: `${title}: launch ${what} of ${session.definition.name}?`, detail: planDetail(session, whole) };
+  const text = {
+    title: `${title}: launch ${what} of ${session.definition.name}?`,
+    detail: `${planDetail(session, whole)}\n\nCheck First tries the set-up and looks at what they would meet; it starts none of them.`,
+    check: async (seen: boolean): Promise<boolean> => {
+      const asked = { session, refs, name: session.definition.name, setup: seen ? "all" : "approved" } as const;
+      return (await showCheck(context, asked)) !== "fixed";
+    },
+  };
   if (!(await context.launcher.approve(session.id, refs, text))) return;
   const current = context.sessions.sessions.get(session.id);
   const old = current?.pipeline?.standing === "through" ? undefined : current?.pipeline?.plan;

@@ -4,16 +4,17 @@ import type { Cure } from "./cure";
 import type { HostDefinition, StageDefinition } from "./definition";
 import { amount, bytes, gpuMemory, list } from "./words";
 
-/** What a person can do about a row. `file`: the session file is opened at the stage. */
+/** What a person can do about a row. `launch`: a stage that it needs. `file`: the session file is opened at it. */
 export type PreflightFix =
   | { readonly kind: "cure"; readonly cure: Cure }
   | { readonly kind: "find"; readonly program: string }
   | { readonly kind: "secret"; readonly name: string }
+  | { readonly kind: "launch"; readonly stage: string }
   | { readonly kind: "file" };
 
 /** One thing that was looked at before a launch. */
 export interface PreflightRow {
-  readonly group: "command" | "environment" | "files" | "GPUs and ports";
+  readonly group: "command" | "environment" | "files" | "GPUs and ports" | "inputs";
   readonly name: string;
   /** `error`: the launch would fail, or not be what it seems. `warning`: it may. */
   readonly level: "ok" | "warning" | "error";

@@ -1,4 +1,4 @@
-import type { PreflightFacts, PreflightQuery } from "../../core/preflight";
+import type { LogPlace, PreflightFacts, PreflightQuery } from "../../core/preflight";
 import { mainProgram } from "../../core/session/mainProgram";
 import type { MemoryProcesses } from "./processes";
 
@@ -6,16 +6,18 @@ import type { MemoryProcesses } from "./processes";
 export function preflightIn(
   { files, programs }: Pick<MemoryProcesses, "files" | "programs">,
   path: readonly string[],
-  { request, port }: PreflightQuery,
+  { request, port, moreLogs = [] }: PreflightQuery,
 ): PreflightFacts {
   const cwd = files.resolve(request.cwd ?? "~");
   const word = mainProgram(request.command)?.word;
   const places = word?.includes("/") === true ? [word] : path.map((folder) => `${folder}/${word ?? ""}`);
   const found = places.map((place) => files.resolve(place, cwd)).find((place) => programs.has(place));
-  const log = request.log === undefined ? undefined : files.resolve(request.log, cwd);
+  const logAt = (log: string | undefined): LogPlace =>
+    log === undefined || log === "" ? { path: "", state: "own" } : { path: files.resolve(log, cwd), state: "ok" };
   return {
     cwd: { path: cwd, state: "ok" },
-    log: log === undefined ? { path: "", state: "own" } : { path: log, state: "ok" },
+    log: logAt(request.log),
+    moreLogs: moreLogs.map(logAt),
     stateWritable: true,
     shell: "bash",
     shellStarts: true,
