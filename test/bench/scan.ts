@@ -1,8 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { performance } from "node:perf_hooks";
+import { createInterface } from "node:readline";
 import { LogReader } from "../../src/core/log/reader";
 import type { Reading } from "../../src/core/log/reading";
 import { fuzzReader } from "../unit/logFuzz";
@@ -77,65 +78,104 @@ class Digest {
   }
 }
 
-/** Milliseconds of wall and CPU that `rg -j1 -c` takes for the same file; undefined where it is not installed. */
-function rival(file: string): { readonly ms: number; readonly cpuMs: number } | undefined {
-  const began = performance.now();
-  const script = 'TIMEFORMAT="%U %S"; time rg -j1 -c -f "$1" "$2" >/dev/null';
-  const { status, stderr } = spawnSync("bash", ["-c", script, "bash", patterns, file], { encoding: "utf8" });
-  const ms = performance.now() - began;
-  const [user, system] = (stderr.trim().split("\n").at(-1) ?? "").split(" ").map(Number);
-  // 1 is "no line matches"; above it rg itself failed, or is not there.
-  if ((status ?? 2) > 1 || user === undefined || system === undefined) return undefined;
-  return { ms, cpuMs: (user + system) * 1000 };
+/** What a rival took for the same file, in milliseconds of wall and CPU. */
+interface Rival {
+  readonly ms: number;
+  readonly cpuMs: number;
 }
 
-async function withMix<T>(kind: MixKind, megabytes: number, use: (file: string) => T): Promise<T> {
+const rg = 'rg -j1 -c -f "$patterns" "$file"';
+const grep = 'LC_ALL=C.UTF-8 grep -a -E -c -f "$patterns" "$file"';
+
+/**
+ * Runs rivals from a shell that stays: this process starts nothing between two rounds, for its memory would be copied
+ * piece by piece after each fork.
+ */
+class Rivals {
+  readonly #shell = spawn("bash", { stdio: ["pipe", "ignore", "pipe"] });
+  readonly #answers = createInterface({ input: this.#shell.stderr })[Symbol.asyncIterator]();
+
+  constructor(file: string) {
+    this.#shell.stdin.write(`patterns='${patterns}'; file='${file}'; TIMEFORMAT="%R %U %S"; set -o pipefail\n`);
+  }
+
+  /** Undefined where it is not installed. */
+  async run(command: string): Promise<Rival | undefined> {
+    // grep looks for no more than one match where its output is thrown away.
+    this.#shell.stdin.write(`time ${command} 2>/dev/null | cat >/dev/null; echo "rc $?" >&2\n`);
+    const [wall = 0, user = 0, system = 0] = (await this.#answer()).split(" ").map(Number);
+    const status = await this.#answer();
+    // 1 is "no line matches"; above it the rival itself failed, or is not there.
+    if (status !== "rc 0" && status !== "rc 1") return undefined;
+    return { ms: wall * 1000, cpuMs: (user + system) * 1000 };
+  }
+
+  async #answer(): Promise<string> {
+    const answer: IteratorResult<string, unknown> = await this.#answers.next();
+    return answer.done === true ? "" : answer.value;
+  }
+
+  end(): void {
+    this.#shell.stdin.end();
+  }
+}
+
+async function withMix<T>(kind: MixKind, megabytes: number, use: (file: string) => T | Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "bench-scan-"));
   try {
     const file = join(folder, "mix.log");
     writeMix(file, kind, megabytes * 1e6);
-    return await Promise.resolve(use(file));
+    return await use(file);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** How fast a log is read, beside ripgrep with as many patterns. @param bar the least ratio of rg's time to ours */
+/** How fast a log is read, beside ripgrep and grep with as many patterns. @param bar the least ratio of rg's time to ours */
 export async function measureScan(kind: MixKind, bar: number): Promise<void> {
-  const megabytes = setting("BENCH_MB", 100);
+  const megabytes = setting("BENCH_MB", 300);
   const rounds = setting("BENCH_ROUNDS", 3);
-  await withMix(kind, megabytes, (file) => {
+  await withMix(kind, megabytes, async (file) => {
     const ours: Scan[] = [];
-    const theirs: { readonly ms: number; readonly cpuMs: number }[] = [];
-    rival(file); // Both find the file in the page cache.
+    const rgs: Rival[] = [];
+    const greps: Rival[] = [];
+    const rivals = new Rivals(file);
+    await rivals.run(rg); // All find the file in the page cache.
     for (let i = 0; i < rounds; i++) {
       ours.push(scan(file));
-      const other = rival(file);
-      if (other !== undefined) theirs.push(other);
+      for (const [command, times] of [[rg, rgs] as const, [grep, greps] as const]) {
+        const time = await rivals.run(command);
+        if (time !== undefined) times.push(time);
+      }
     }
+    rivals.end();
     const size = statSync(file).size / 1e6;
-    const ms = median(ours.map((one) => one.ms));
-    const cpu = median(ours.map((one) => one.cpuMs));
-    const rivalMs = theirs.length === 0 ? undefined : median(theirs.map((one) => one.ms));
-    const rivalCpu = median(theirs.map((one) => one.cpuMs));
-    const ratio = rivalMs === undefined ? null : rivalMs / ms;
+    const rate = (times: readonly number[]): number | null =>
+      times.length === 0 ? null : size / (median(times) / 1000);
+    const [own, ownCpu] = [rate(ours.map(({ ms }) => ms)) ?? 0, rate(ours.map(({ cpuMs }) => cpuMs)) ?? 0];
+    const theirs = rate(rgs.map(({ ms }) => ms));
+    const ratio = theirs === null ? null : own / theirs;
+    const beside = (name: string, others: readonly Rival[]): string => {
+      const [wall, cpu] = [rate(others.map(({ ms }) => ms)), rate(others.map(({ cpuMs }) => cpuMs))];
+      if (wall === null || cpu === null) return `${name} is not installed`;
+      const ratios = `ratio ${(own / wall).toFixed(2)}, by CPU ${(ownCpu / cpu).toFixed(2)}`;
+      return `${name} ${wall.toFixed(0)} MB/s, by CPU ${cpu.toFixed(0)}, ${ratios}`;
+    };
     const first = ours[0];
     print({
       name: `scan-${kind}`,
-      value: size / (ms / 1000),
+      value: own,
       unit: "MB/s",
       rival: "rg -j1 -c -f patterns.txt",
-      rival_value: rivalMs === undefined ? null : size / (rivalMs / 1000),
+      rival_value: theirs,
       ratio,
       bar: `ratio >= ${bar}`,
       ok: ratio === null ? null : ratio >= bar,
       n: rounds,
       note:
         `${size.toFixed(0)} MB, ${first?.progress ?? 0} progress and ${first?.failures ?? 0} failure readings, ` +
-        `digest ${first?.digest ?? ""}; by CPU time ${(size / (cpu / 1000)).toFixed(1)} MB/s, ` +
-        (rivalMs === undefined
-          ? "ripgrep is not installed"
-          : `rg ${(size / (rivalCpu / 1000)).toFixed(1)} MB/s, ratio ${(rivalCpu / cpu).toFixed(3)}`),
+        `digest ${first?.digest ?? ""}; by CPU time ${ownCpu.toFixed(0)} MB/s; ` +
+        `${beside("rg", rgs)}; ${beside("grep -E", greps)}`,
     });
   });
 }
