@@ -8,6 +8,7 @@ import type { CommandContext } from "./commands/shared/context";
 import { messageOf } from "./core/errors";
 import { FollowedLogs } from "./core/followedLogs";
 import { Launcher } from "./core/launcher";
+import { LaunchesUnderWay } from "./core/launchesUnderWay";
 import { combine, type Disposable } from "./core/lifecycle";
 import { OpenSessions } from "./core/openSessions";
 import { PipelineRunner } from "./core/pipelineRunner";
@@ -69,7 +70,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     launchedFrom: `${userInfo().username}@${hostname()}`,
   });
   const memory = keptPipelines(context.workspaceState, demoSession);
-  const pipelines = new PipelineRunner({ store, launcher, memory, isTrusted, clock, logger });
+  const unasked = { store, launcher, underWay: new LaunchesUnderWay(), isTrusted, clock, logger };
+  const pipelines = new PipelineRunner({ ...unasked, memory });
   const claim = createClaim(context.globalStorageUri.fsPath, demoSession, logger);
   const views = registerViews({ store, logs, clock, extensionUri: context.extensionUri, claim });
   const commands: CommandContext = {
@@ -90,7 +92,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     },
     sshHosts: configuredHosts,
   };
-  const retries = new Retries({ store, launcher, isTrusted, clock, logger });
+  const retries = new Retries(unasked);
   const owned = [channel, store, logs, open, files, views, retries, pipelines, registerCommands(commands, logger)];
   context.subscriptions.push(...owned, language.watchDocuments(), whenTrusted(store, connectQuietly));
   ending = async () => {

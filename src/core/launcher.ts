@@ -283,6 +283,12 @@ export class Launcher {
     this.#apply(session, { type: "retry-held", at: this.#context.clock.now(), ...ref, run, why });
   }
 
+  /** The next try of a run waits for something besides its time; undefined: no longer. */
+  queueRetry(session: string, ref: MemberRef, run: string, waitsFor: string | undefined): void {
+    const event = { type: "retry-queued", at: this.#context.clock.now(), ...ref, run } as const;
+    this.#apply(session, waitsFor === undefined ? event : { ...event, for: waitsFor });
+  }
+
   /** A failed run that waits for its next try is not started again: by no window, for it is written on the host. */
   async giveUpRetries(session: string, ref: MemberRef): Promise<void> {
     const { ops, run } = this.#place(session, ref);

@@ -1,5 +1,6 @@
 import { messageOf } from "./errors";
 import type { Launcher } from "./launcher";
+import { LaunchesUnderWay } from "./launchesUnderWay";
 import { isAborted, type Disposable } from "./lifecycle";
 import type { Clock, Logger } from "./ports";
 import type { MemberRef, SessionEvent } from "./session/events";
@@ -24,6 +25,8 @@ export interface PipelineContext {
   readonly store: SessionStore;
   readonly launcher: Pick<Launcher, "launchUnasked">;
   readonly memory: PipelineMemory;
+  /** Shared with whatever else launches by itself in the window. */
+  readonly underWay?: LaunchesUnderWay;
   readonly isTrusted: () => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -45,14 +48,14 @@ export class PipelineRunner implements Disposable {
   readonly #ending = new AbortController();
   /** Open sessions whose kept plan was looked for. */
   readonly #seen = new Set<string>();
-  /** Session → members whose launch is under way. */
-  readonly #inFlight = new Map<string, Set<string>>();
+  readonly #underWay: LaunchesUnderWay;
   /** Session → members whose launch was refused. */
   readonly #refusals = new Map<string, Map<string, Refusal>>();
   #ticking = false;
 
   constructor(context: PipelineContext) {
     this.#context = context;
+    this.#underWay = context.underWay ?? new LaunchesUnderWay();
     this.#listening = context.store.onDidChange(() => {
       this.#look();
     });
@@ -111,7 +114,7 @@ export class PipelineRunner implements Disposable {
     const session = this.#context.store.sessions.get(id);
     if (!session?.pipeline || session.pipeline.standing === "through") return;
     const { plan } = session.pipeline;
-    const moment = { now: this.#now(), inFlight: this.#launching(id), heldBack: this.#heldBack(session) };
+    const moment = { now: this.#now(), inFlight: this.#underWay.of(id), heldBack: this.#heldBack(session) };
     const next = nextLaunches(session, plan, moment);
     this.#tellQueue(session, plan, next);
     if (next.standing === "through") this.#end(id);
@@ -132,7 +135,7 @@ export class PipelineRunner implements Disposable {
   async #launch(session: Session, ref: MemberRef): Promise<void> {
     const { launcher, logger } = this.#context;
     const key = memberKey(ref);
-    const flying = this.#launching(session.id);
+    const flying = this.#underWay.of(session.id);
     flying.add(key);
     logger.info(`pipeline of ${session.id}: ${key} is next${uncheckedWords(session, ref)}`);
     try {
@@ -192,12 +195,6 @@ export class PipelineRunner implements Disposable {
   #forget(id: string): void {
     this.#seen.delete(id);
     this.#refusals.delete(id);
-  }
-
-  #launching(id: string): Set<string> {
-    const known = this.#inFlight.get(id) ?? new Set<string>();
-    this.#inFlight.set(id, known);
-    return known;
   }
 
   #now(): number {

@@ -118,7 +118,9 @@ function runner(first: Session): {
     },
     launcher: {
       retryHindrance: () => Promise.resolve(undefined),
-      holdRetry: (_, { stage: name }) => told.push(`hold ${name}`),
+      holdRetry: (_, { stage: name }, __, why) => told.push(`hold ${name}: ${why}`),
+      queueRetry: (_, { stage: name }, __, waitsFor) =>
+        told.push(waitsFor === undefined ? `${name} has its turn` : `${name} waits for ${waitsFor}`),
       retry: (_, { stage: name }, run, { attempt, of }) => {
         told.push(`${clock.now()}: ${name} ${attempt}/${of} of ${run}`);
         return Promise.resolve();
@@ -169,4 +171,55 @@ test("what is given up meanwhile, or can no longer be seen, is not started", asy
   await clock.pass(60_000);
   assert.deepEqual(told, []);
   dispose();
+});
+
+/** Two members' worth of evidence: a failed stage on GPU 3, and how full that is at a moment. */
+function onGpu(at: number, memoryUsedMib: number, whenBusy: "wait" | "start" | "refuse" = "wait"): Session {
+  const sample = { index: 3, uuid: "GPU-3", name: "H200", at, memoryUsedMib, memoryTotalMib: 143_360, utilisation: 0 };
+  return play(
+    definition(stage("download", { retries: transient, gpus: [3], whenBusy })),
+    records(2000, ended("download", 1)),
+    { type: "failure", at: 2100, ...ofStage("download"), reading: failure(reset) },
+    { type: "gpus", at, host: "gpu8", report: { kind: "samples", samples: [sample] } },
+    { type: "tick", at },
+  );
+}
+
+test("a retry waits for its GPU's turn, says so, and starts when it is free", async () => {
+  const { clock, told, show, dispose } = runner(onGpu(20_000, 12_400));
+  await clock.pass(41_000);
+  assert.deepEqual(told, []);
+  show(onGpu(41_000, 12_400));
+  await clock.pass(4000);
+  assert.deepEqual(told, ["download waits for GPU 3 (12.1 GB in use)"]);
+  show(onGpu(45_000, 300));
+  await clock.pass(2000);
+  assert.deepEqual(told.slice(1), ["download has its turn", "46000: download 1/3 of r1"]);
+  dispose();
+});
+
+test("on GPUs that are held by others a retry starts, or is not made, as `when_busy` says", async () => {
+  for (const [whenBusy, wanted] of [
+    ["start", "42000: download 1/3 of r1"],
+    ["refuse", "hold download: its GPUs are in use by somebody else: GPU 3 (12.1 GB in use)."],
+  ] as const) {
+    const { clock, told, show, dispose } = runner(onGpu(20_000, 12_400, whenBusy));
+    await clock.pass(41_000);
+    show(onGpu(41_000, 12_400, whenBusy));
+    await clock.pass(2000);
+    assert.deepEqual(told, [wanted]);
+    dispose();
+  }
+});
+
+test("the row of a retry that waits for its turn says for what, however long that takes", () => {
+  const queued: SessionEvent = { type: "retry-queued", at: 50_000, ...ofStage("download"), run: "r1", for: "GPU 3" };
+  const late: SessionEvent = { type: "tick", at: 8 * 3600 * second };
+  const [waits, over] = [
+    [queued, late],
+    [queued, { type: "retry-queued", at: 60_000, ...ofStage("download"), run: "r1" } as const],
+  ].map((events) => member(events.reduce(applyEvent, onGpu(41_000, 300)), "download"));
+  assert.ok(waits && over);
+  assert.match(stateText(waits.state, waits, late.at), / · waits for GPU 3, then starts again \(1 of 3\)$/);
+  assert.match(stateText(over.state, over, 60_000), / · starts again now \(1 of 3\)$/);
 });

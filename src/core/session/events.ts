@@ -76,5 +76,7 @@ export type SessionEvent =
   | ({ readonly type: "acknowledged"; readonly at: number } & MemberRef)
   /** A retry that was due must not be: it would write over something, or nobody approved it. */
   | ({ readonly type: "retry-held"; readonly at: number; readonly run: string; readonly why: string } & MemberRef)
+  /** The next try of a run waits for its turn; without `for` it does no longer. */
+  | ({ readonly type: "retry-queued"; readonly at: number; readonly run: string; readonly for?: string } & MemberRef)
   /** Time passed; nothing else happened. Stalls, ages and ETAs move on. */
   | { readonly type: "tick"; readonly at: number };

@@ -73,6 +73,8 @@ export function applyToMember(member: Member, event: MemberEvent): Member {
       return { ...member, acknowledged: true };
     case "retry-held":
       return { ...member, retryHeld: { run: event.run, why: event.why } };
+    case "retry-queued":
+      return retryQueued(member, event.run, event.for);
   }
 }
 
@@ -115,6 +117,10 @@ function endMark(record: RunRecord, clockOffsetMs: number): Mark {
 
 function queued({ queuedFor, ...member }: Member, waitsFor: string | undefined): Member {
   return waitsFor === undefined ? member : { ...member, queuedFor: waitsFor };
+}
+
+function retryQueued({ retryQueued: before, ...member }: Member, run: string, waitsFor: string | undefined): Member {
+  return waitsFor === undefined ? member : { ...member, retryQueued: { run, for: waitsFor } };
 }
 
 /** The last words of a run may be told twice: fetched at its end, and again when its log is followed. */

@@ -81,7 +81,14 @@ export type StageState =
 
 /** Whether a failed run is started again by itself, and why not. `at`: our clock, ms since 1970. */
 export type Again =
-  | { readonly kind: "due"; readonly attempt: number; readonly of: number; readonly at: number }
+  /** `waitsFor`: its time has come, but not its turn: `GPU 3 (12.1 GB in use)`. */
+  | {
+      readonly kind: "due";
+      readonly attempt: number;
+      readonly of: number;
+      readonly at: number;
+      readonly waitsFor?: string;
+    }
   | { readonly kind: "spent"; readonly of: number }
   | { readonly kind: "missed"; readonly at: number } // nobody was connected when it was due
   | { readonly kind: "stopped"; readonly by: string }
@@ -134,6 +141,8 @@ export interface Member {
   readonly acknowledged: boolean;
   /** Why a run is not started again by itself though its retries are not used up. */
   readonly retryHeld?: { readonly run: string; readonly why: string };
+  /** What the next try of a failed run waits for besides its time. */
+  readonly retryQueued?: { readonly run: string; readonly for: string };
   /** How its state changed and what showed it, over all runs, oldest first. */
   readonly transitions: readonly Transition[];
   /** Run ids in the order they were seen, for marks in charts. */

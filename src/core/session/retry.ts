@@ -63,7 +63,7 @@ export function withRetry(state: SeenState, member: Member, times: Times): SeenS
   const { run } = member;
   const retries = times.stage?.retries;
   if (state.kind !== "failed" || !retries || retries.max < 1 || run?.end === undefined) return state;
-  const again = refusal(state, member, run, retries) ?? nextTry(run, run.end.at, retries, times);
+  const again = refusal(state, member, run, retries) ?? nextTry(member, run, retries, times);
   return again === "none" ? state : { ...state, again };
 }
 
@@ -81,10 +81,13 @@ function refusal(
   return retryHeld?.run === run.run ? { kind: "held", why: retryHeld.why } : undefined;
 }
 
-function nextTry(run: RunRecord, endedAt: number, retries: Retries, { clockOffsetMs = 0, now }: Times): Again {
+function nextTry({ retryQueued }: Member, run: RunRecord, retries: Retries, { clockOffsetMs = 0, now }: Times): Again {
+  const endedAt = run.end?.at ?? 0;
   const attempt = attemptAfter(run);
   const wait = Math.min(longestWaitMs, retries.backoffSeconds * 1000 * 2 ** (attempt - 1));
   const at = endedAt - clockOffsetMs + wait;
+  // Somebody is connected, and watches for its turn.
+  if (retryQueued?.run === run.run) return { kind: "due", attempt, of: retries.max, at, waitsFor: retryQueued.for };
   return now - at > latestMs ? { kind: "missed", at } : { kind: "due", attempt, of: retries.max, at };
 }
 

@@ -128,6 +128,8 @@ function failedText(cause: string, facts: MemberFacts, now: number): string {
 function againText(again: Again, now: number): string {
   switch (again.kind) {
     case "due": {
+      if (again.waitsFor !== undefined)
+        return `waits for ${again.waitsFor}, then starts again (${again.attempt} of ${again.of})`;
       const when = again.at > now ? `in ${duration(again.at - now)}` : "now";
       return `starts again ${when} (${again.attempt} of ${again.of})`;
     }
