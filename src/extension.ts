@@ -69,9 +69,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     logger,
     launchedFrom: `${userInfo().username}@${hostname()}`,
   });
-  const memory = keptPipelines(context.workspaceState, demoSession);
   const unasked = { store, launcher, underWay: new LaunchesUnderWay(), isTrusted, clock, logger };
-  const pipelines = new PipelineRunner({ ...unasked, memory });
+  const pipelines = new PipelineRunner({ ...unasked, memory: keptPipelines(context.workspaceState, demoSession) });
   const claim = createClaim(context.globalStorageUri.fsPath, demoSession, logger);
   const views = registerViews({ store, logs, clock, extensionUri: context.extensionUri, claim });
   const commands: CommandContext = {
