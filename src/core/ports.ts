@@ -92,6 +92,15 @@ export interface LogPosition {
  */
 export type RunLiveness = "running" | "ended" | "gone" | "rebooted" | "elsewhere" | "deleted";
 
+/**
+ * How many processes the kernel ended for lack of memory while a run went on: of its own control group (container, Slurm
+ * job, login), and of the whole machine. Absent is what could not be read.
+ */
+export interface OomKills {
+  readonly group?: number;
+  readonly host?: number;
+}
+
 /** One start of one member of a stage, as the host remembers it. Times are the host's own clock, ms since 1970. */
 export interface RunRecord {
   readonly run: string;
@@ -110,7 +119,7 @@ export interface RunRecord {
   readonly startedAt: number;
   readonly process?: RemoteProcess;
   readonly log: { readonly path: string; readonly start: LogPosition };
-  readonly end?: { readonly exit: ExitStatus; readonly at: number };
+  readonly end?: { readonly exit: ExitStatus; readonly at: number; readonly oomKills?: OomKills };
   readonly stopRequestedBy?: string;
   /** Who said that it is not to be started again by itself. */
   readonly retryStoppedBy?: string;

@@ -26,7 +26,44 @@ ml_session_note_self() {
   ml_session_ticks_of "$ml_session_self"
   ml_session_put "$1" "$ml_session_self $ml_session_ticks $ml_session_boot $ml_session_uid" 2>/dev/null
 }
+# How many processes the kernel has ended for lack of memory, into ml_session_oom: those of our control group (of cgroup v2,
+# else of v1), then those of the whole machine; "-" for what cannot be read.
+ml_session_count() {
+  ml_session_oom=$(sed -n 's/^oom_kill //p' "$1" 2>/dev/null)
+  case $ml_session_oom in '' | *[!0-9]*) ml_session_oom=- ;; esac
+  [ "$ml_session_oom" != - ]
+}
+ml_session_find_group() {
+  while IFS=: read -r ml_session_part ml_session_rest ml_session_line; do
+    case ,$ml_session_rest, in
+      ,,) set -- "/sys/fs/cgroup${ml_session_line%/}/memory.events" /sys/fs/cgroup/memory.events "$@" ;;
+      *,memory,*) set -- "$@" "/sys/fs/cgroup/memory${ml_session_line%/}/memory.oom_control" /sys/fs/cgroup/memory/memory.oom_control ;;
+    esac
+  done 2>/dev/null </proc/self/cgroup
+  for ml_session_group; do ! ml_session_count "$ml_session_group" || return 0; done
+  ml_session_group=
+}
+ml_session_count_all() {
+  ml_session_oom=-
+  [ -z "$ml_session_group" ] || ml_session_count "$ml_session_group"
+  ml_session_all=$ml_session_oom
+  ml_session_count /proc/vmstat
+  ml_session_all="$ml_session_all $ml_session_oom"
+}
+# $1 and $2 counted before, $3 and $4 after: how many more.
+ml_session_grown() {
+  ml_session_more=
+  for ml_session_part in "$1:$3" "$2:$4"; do
+    case $ml_session_part in
+      *-*) ml_session_more="$ml_session_more -" ;;
+      *) ml_session_more="$ml_session_more $((${ml_session_part#*:} - ${ml_session_part%:*}))" ;;
+    esac
+  done
+}
 ml_session_note_self wrapper
+ml_session_find_group
+ml_session_count_all
+ml_session_before=$ml_session_all
 # In the foreground, since what is started with & ignores INT.
 (
   ml_session_note_self process
@@ -47,7 +84,10 @@ case $ml_session_at in *[!0-9]* | '') ml_session_at=$(date +%s)000 ;; esac
 # The shell's own sum: 128 and the number of the signal.
 if [ "$ml_session_code" -gt 128 ] && [ "$ml_session_code" -le 192 ] &&
   ml_session_name=$(kill -l $((ml_session_code - 128)) 2>/dev/null) && [ -n "$ml_session_name" ]; then
-  ml_session_verdict="signal SIG${ml_session_name#SIG} $ml_session_at"
+  ml_session_count_all
+  # shellcheck disable=SC2086
+  ml_session_grown $ml_session_before $ml_session_all
+  ml_session_verdict="signal SIG${ml_session_name#SIG} $ml_session_at$ml_session_more"
 else
   ml_session_verdict="code $ml_session_code $ml_session_at"
 fi

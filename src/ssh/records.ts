@@ -1,12 +1,4 @@
-import type {
-  ExitStatus,
-  HostIdentity,
-  Logger,
-  LogPosition,
-  RemoteProcess,
-  RunLiveness,
-  RunRecord,
-} from "../core/ports";
+import type { HostIdentity, Logger, LogPosition, OomKills, RemoteProcess, RunLiveness, RunRecord } from "../core/ports";
 
 /** The folder of a host's records: machine-id and host name, since homes are shared and machine-ids are cloned. */
 export function hostFolder(identity: Pick<HostIdentity, "machineId" | "hostname">): string {
@@ -201,14 +193,26 @@ function processOf(text: string): RemoteProcess | undefined {
   return { pid: Number(pid), startTicks, bootId, uid: Number(uid) };
 }
 
-/** `code 0 1733091234567` or `signal SIGKILL 1733091234567`, filled up with blanks; all blank while the run goes on. */
-function endOf(text: string, startedAt: number): { exit: ExitStatus; at: number } | undefined {
-  const [kind, what, at] = text.trim().split(" ");
+/**
+ * `code 0 1733091234567` or `signal SIGKILL 1733091234567 0 3`, with how many processes the kernel ended for lack of memory
+ * meanwhile, of the control group and of the machine (`-`: not known; records of older versions have none); filled up
+ * with blanks; all blank while the run goes on.
+ */
+function endOf(text: string, startedAt: number): RunRecord["end"] {
+  const [kind, what, at, group, host] = text.trim().split(" ");
   const when = wholeNumber(at ?? "") ?? startedAt;
   const code = wholeNumber(what ?? "");
   if (kind === "code" && code !== undefined && code <= 255) return { exit: { kind: "code", code }, at: when };
   if (kind === "signal" && what !== undefined && /^SIG[A-Z0-9+-]+$/.test(what)) {
-    return { exit: { kind: "signal", signal: what }, at: when };
+    const oomKills = oomKillsOf(group, host);
+    return { exit: { kind: "signal", signal: what }, at: when, ...(oomKills && { oomKills }) };
   }
   return undefined;
+}
+
+function oomKillsOf(inGroup = "", onHost = ""): OomKills | undefined {
+  const group = wholeNumber(inGroup);
+  const host = wholeNumber(onHost);
+  if (group === undefined && host === undefined) return undefined;
+  return { ...(group === undefined ? {} : { group }), ...(host === undefined ? {} : { host }) };
 }

@@ -318,12 +318,13 @@ export function runBehaviour(name: string, shell: string, makeTransport: MakeTra
       const over = new AbortController();
       const watch = host.ops.watchRecords(session, over.signal)[Symbol.asyncIterator]();
       let told = "";
-      // What the job got may be told after its start or its end: then the same is said again.
+      // What the job got may be told after its start or its end: then the same is said again, or nothing of a record that
+      // is being deleted.
       const next = async (): Promise<readonly string[]> => {
         for (;;) {
           const result = await watch.next();
           const seen = result.done === true ? [] : result.value.map((each) => `${each.stage} ${each.liveness}`);
-          if (result.done === true || seen.join() !== told) {
+          if (result.done === true || (seen.length > 0 && seen.join() !== told)) {
             told = seen.join();
             return seen;
           }

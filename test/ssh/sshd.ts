@@ -7,6 +7,8 @@ import { join } from "node:path";
 export interface SshdOptions {
   /** More lines for sshd_config; the first line of a keyword wins, and these come first. HOME is the server's folder. */
   readonly config?: readonly string[];
+  /** Whatever shell the account has: sessions run as if it had this one. */
+  readonly loginShell?: string;
   /** A command line that sshd is started by, such as `unshare --pid --fork`. */
   readonly within?: readonly string[];
 }
@@ -49,7 +51,8 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
     [
       ...(options.config ?? []),
       // Whoever runs the tests has start-up files; those may print, take a second, or wait for a lock.
-      `SetEnv HOME=${folder}`,
+      `SetEnv HOME=${folder}${options.loginShell === undefined ? "" : ` SHELL=${options.loginShell}`}`,
+      ...(options.loginShell === undefined ? [] : ['ForceCommand exec "$SHELL" -c "$SSH_ORIGINAL_COMMAND"']),
       `Port ${port}`,
       "ListenAddress 127.0.0.1",
       `HostKey ${hostKeyFile}`,

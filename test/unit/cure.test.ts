@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { curesFor, namesToFind } from "../../src/core/session/cure";
+import { curesFor, helpOf, namesToFind } from "../../src/core/session/cure";
 import { failure } from "./sessions";
 
 const missing = failure({ subject: { program: "huggingface-cli" } });
@@ -36,4 +36,25 @@ test("nothing is looked for where no program was named, or its name could be mor
 test("a path that failed is not offered again", () => {
   const broken = failure({ failure: "deprecated-command", subject: { program: "/a/huggingface-cli" } });
   assert.deepEqual(curesFor(broken, [tool("huggingface-cli", "/a/huggingface-cli", true)]), []);
+});
+
+test("what helps tells a program that a launch does not reach from one that goes by another name", () => {
+  const help = (...found: readonly ReturnType<typeof tool>[]) => helpOf(missing, curesFor(missing, found));
+  assert.equal(
+    help(tool("huggingface-cli", "/a/huggingface-cli", true)),
+    "Restart with /a/huggingface-cli: huggingface-cli works there; it is not on the PATH of a launch. Its folder in `path` of the host does as well.",
+  );
+  assert.equal(
+    help(tool("hf", "/a/hf", true)),
+    "Restart with /a/hf: huggingface-cli is the old name; hf works; it is not on the PATH of a launch.",
+  );
+  assert.equal(
+    help(tool("huggingface-cli", "/a/huggingface-cli", false), tool("hf", "/a/hf", true)),
+    "Restart with /a/hf: /a/huggingface-cli only says that it no longer works; hf works; it is not on the PATH of a launch.",
+  );
+  assert.equal(help(), undefined);
+  assert.equal(
+    helpOf(failure({ subject: { program: "other" } }), curesFor(missing, [tool("hf", "/a/hf", true)])),
+    undefined,
+  );
 });

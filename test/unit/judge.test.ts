@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { applyEvent } from "../../src/core/session/apply";
 import type { SessionEvent } from "../../src/core/session/events";
+import type { OomKills } from "../../src/core/ports";
 import type { Session } from "../../src/core/session/model";
 import {
   definition,
@@ -51,6 +52,33 @@ function causeOf(session: Session): string {
   const { state } = member(session, "download");
   return state.kind === "failed" ? state.cause : "";
 }
+
+test("SIGKILL says who sent it, by what the kernel counted meanwhile", () => {
+  const killed = (oomKills?: OomKills): Session => {
+    const end = { exit: { kind: "signal", signal: "SIGKILL" }, at: 2000, ...(oomKills && { oomKills }) } as const;
+    return play(one, records(5, record("download", { end, liveness: "ended" })), { type: "tick", at: 10_000 });
+  };
+  assert.equal(causeOf(killed({ group: 1, host: 1 })), "it was killed by the kernel (SIGKILL) since memory ran out");
+  assert.match(
+    causeOf(killed({ host: 1 })),
+    /most likely by the kernel since memory ran out: .* one process was ended/,
+  );
+  assert.match(causeOf(killed({ group: 0, host: 2 })), /most likely .* 2 processes were ended so meanwhile$/);
+  assert.match(causeOf(killed({ group: 0, host: 0 })), /by somebody or something else: memory did not run out/);
+  // Of a part alone, and of records of older versions, nothing more is known than before.
+  for (const known of [{ group: 0 }, undefined]) assert.match(causeOf(killed(known)), /most likely because the host/);
+  // A shell's `Killed` knows no more; words about memory do.
+  const word = (text: string): SessionEvent => ({
+    type: "failure",
+    at: 6,
+    ...ofStage("download"),
+    reading: failure({ failure: "killed-oom", text, cause: "the log's words" }),
+  });
+  const counted = killed({ group: 0, host: 0 });
+  assert.match(causeOf(applyEvent(counted, word("run.sh: line 1: 7 Killed python x.py"))), /by somebody/);
+  assert.equal(causeOf(applyEvent(counted, word("slurmstepd: error: Detected 1 oom_kill event"))), "the log's words");
+  assert.equal(causeOf(applyEvent(killed(), word("Killed"))), "the log's words");
+});
 
 test("exit 0 is finished only when what was declared is there", () => {
   const run = records(5, ended("download", 0));

@@ -55,6 +55,17 @@ export function curesOf(program: string, order: readonly string[], found: readon
     }));
 }
 
+/**
+ * What helps, once the host was asked: whether the program is only out of the reach of a launch, or goes by another name.
+ * Undefined where nothing that works was found for this failure.
+ */
+export function helpOf(failure: FailureReading, cures: readonly Cure[]): string | undefined {
+  const cure = cures.find(({ program }) => program === failure.subject["program"]);
+  if (!cure) return undefined;
+  const sameName = baseName(cure.replacement) === baseName(cure.program);
+  return `${cure.title}: ${cure.detail}.${sameName ? " Its folder in `path` of the host does as well." : ""}`;
+}
+
 function whyThis(program: string, tool: ToolCandidate, found: readonly ToolCandidate[]): string {
   const old = found.find((other) => other.name === program && !other.works);
   const place = tool.onPath ? "it is on the PATH of a launch" : "it is not on the PATH of a launch";

@@ -1,4 +1,5 @@
-import type { ExitStatus } from "../ports";
+import type { ExitStatus, OomKills, RunRecord } from "../ports";
+import { count } from "./words";
 
 /**
  * What shells, the kernel and common tools mean by an exit status, where the log itself gave no cause.
@@ -22,11 +23,13 @@ const codes: Readonly<Record<number, Meaning>> = {
   130: { cause: "it was interrupted (Ctrl-C)", remedy: "Restart it if that was not meant." },
 };
 
+const killed: Meaning = {
+  cause: "it was killed (SIGKILL), most likely because the host ran out of memory",
+  remedy: "Look at `dmesg` on the host; use fewer workers or a smaller batch, or ask for more memory.",
+};
+
 const signals: Readonly<Record<string, Meaning>> = {
-  KILL: {
-    cause: "it was killed (SIGKILL), most likely because the host ran out of memory",
-    remedy: "Look at `dmesg` on the host; use fewer workers or a smaller batch, or ask for more memory.",
-  },
+  KILL: killed,
   SEGV: {
     cause: "it crashed (segmentation fault)",
     remedy: "A native library failed: check that torch, CUDA and extensions fit each other.",
@@ -59,11 +62,11 @@ interface Meaning {
 }
 
 /** The meaning of an end that was not a success, in plain words that go after the stage's name. */
-export function exitMeaning(exit: ExitStatus): Meaning {
+export function exitMeaning({ exit, oomKills }: NonNullable<RunRecord["end"]>): Meaning {
   if (exit.kind === "unknown") {
     return { cause: "it ended and nobody recorded how", remedy: "Look at the last lines of its log." };
   }
-  if (exit.kind === "signal") return ofSignal(exit.signal);
+  if (exit.kind === "signal") return isKill(exit) ? killMeaning(oomKills) : ofSignal(exit.signal);
   const named = exit.code > 128 ? signalNumbers[exit.code - 128] : undefined;
   const known = codes[exit.code];
   if (known) return known;
@@ -71,6 +74,35 @@ export function exitMeaning(exit: ExitStatus): Meaning {
   return {
     cause: `it ended with exit code ${exit.code}`,
     remedy: "Look at the last lines of its log for the reason.",
+  };
+}
+
+/** Whether it was SIGKILL, which a process can neither catch nor tell of. */
+export function isKill(exit: ExitStatus): boolean {
+  return exit.kind === "signal" && exit.signal.replace(/^SIG/, "") === "KILL";
+}
+
+const lessMemory = "Use fewer workers or a smaller batch, or ask for more memory.";
+
+/** SIGKILL by what the kernel counted meanwhile; without any count, by what is most frequent. */
+export function killMeaning(oomKills: OomKills | undefined): Meaning {
+  const { group, host } = oomKills ?? {};
+  if (group !== undefined && group > 0) {
+    return {
+      cause: "it was killed by the kernel (SIGKILL) since memory ran out",
+      remedy: `The limit is that of its container, Slurm job or login. ${lessMemory}`,
+    };
+  }
+  if (host !== undefined && host > 0) {
+    return {
+      cause: `it was killed (SIGKILL), most likely by the kernel since memory ran out: on this host ${host === 1 ? "one process was" : `${count(host)} processes were`} ended so meanwhile`,
+      remedy: `Look at \`dmesg\` on the host for who it was. ${lessMemory}`,
+    };
+  }
+  if (host === undefined) return killed;
+  return {
+    cause: "it was killed (SIGKILL) by somebody or something else: memory did not run out meanwhile",
+    remedy: "Restart it if that was not meant; `kill -9`, a scheduler's limit or the stop of a container ends jobs so.",
   };
 }
 

@@ -1,7 +1,8 @@
 import type { FailureReading } from "../log/reading";
-import type { OutputReport, RunRecord } from "../ports";
+import type { RunRecord } from "../ports";
 import type { StageDefinition } from "./definition";
-import { exitMeaning } from "./exitWords";
+import { helpOf } from "./cure";
+import { exitMeaning, isKill, killMeaning } from "./exitWords";
 import type { ConnectionState, Member, SeenState, StageState } from "./model";
 import { withRetry } from "./retry";
 import { stalledSince } from "./stall";
@@ -85,7 +86,7 @@ function judgeSeen(member: Member, around: Circumstances): SeenState {
 }
 
 function judgeRun(run: RunRecord, member: Member, around: Circumstances): SeenState {
-  if (run.end) return judgeEnd(run, run.end.exit, member, around);
+  if (run.end) return judgeEnd(run, run.end, member, around);
   if (run.liveness === "rebooted") return { kind: "lost", why: "the host was restarted while it ran" };
   if (run.liveness === "deleted") {
     return { kind: "lost", why: "its record on the host was deleted: whether it still runs cannot be told" };
@@ -98,24 +99,31 @@ function judgeRun(run: RunRecord, member: Member, around: Circumstances): SeenSt
 
 function judgeEnd(
   run: RunRecord,
-  exit: NonNullable<RunRecord["end"]>["exit"],
+  end: NonNullable<RunRecord["end"]>,
   member: Member,
   around: Circumstances,
 ): SeenState {
+  const { exit } = end;
   const success = exit.kind === "code" && exit.code === 0;
   if (!success && run.stopRequestedBy !== undefined) return { kind: "stopped", by: run.stopRequestedBy };
   const failure = gravest(member.failures);
   if (!success) {
     if (run.setupFailed !== undefined) return { kind: "failed", ...setupMeaning(run.setupFailed, failure) };
-    if (failure) return failedBy(failure);
+    if (failure) return { ...failedBy(failure, member), ...killedBy(end, failure) };
     // The record of the end may be here before the last words of the log, which know the cause.
     const patience = member.log?.state === "following" ? lastWordsMs : unreadLogMs;
     if (around.now - (member.endSeenAt ?? 0) < patience) return { kind: "running" };
-    return { kind: "failed", ...exitMeaning(exit) };
+    return { kind: "failed", ...exitMeaning(end) };
   }
-  if (around.stage?.doneWhen) return judgeOutputs(member.outputs, failure);
+  if (around.stage?.doneWhen) return judgeOutputs(member, failure);
   // A success line never cancels a failure, and neither does exit 0 of a script that went on after one.
-  return failure ? failedBy(failure) : unchecked(run);
+  return failure ? failedBy(failure, member) : unchecked(run);
+}
+
+/** Where the log says no more than `Killed`, as shells do, the kernel's counts know better why. */
+function killedBy({ exit, oomKills }: NonNullable<RunRecord["end"]>, { failure, text }: FailureReading): object {
+  const saysNoMore = failure === "killed-oom" && !/oom|memory/i.test(text);
+  return saysNoMore && isKill(exit) && oomKills ? killMeaning(oomKills) : {};
 }
 
 function unchecked(run: RunRecord): SeenState {
@@ -131,12 +139,13 @@ function setupMeaning(line: string, failure: FailureReading | undefined): Omit<F
   return { cause: `${cause}: ${failure.cause}`, remedy: `${failure.remedy} ${remedy}`, failure };
 }
 
-function judgeOutputs(outputs: OutputReport | undefined, failure: FailureReading | undefined): SeenState {
+function judgeOutputs(member: Member, failure: FailureReading | undefined): SeenState {
+  const { outputs } = member;
   // Nothing that needs it may start on what nobody has looked at yet.
   if (!outputs) return { kind: "running", checking: true };
-  if (outputs.unchecked !== undefined) return failure ? failedBy(failure) : { kind: "finished-unchecked" };
+  if (outputs.unchecked !== undefined) return failure ? failedBy(failure, member) : { kind: "finished-unchecked" };
   if (outputs.ok) return { kind: "finished" };
-  if (failure) return { ...failedBy(failure), unfinished: outputs };
+  if (failure) return { ...failedBy(failure, member), unfinished: outputs };
   return {
     kind: "failed",
     cause: `it ended with exit code 0, but ${outputs.detail}`,
@@ -147,8 +156,8 @@ function judgeOutputs(outputs: OutputReport | undefined, failure: FailureReading
 
 type Failed = Extract<SeenState, { kind: "failed" }>;
 
-function failedBy(failure: FailureReading): Failed {
-  return { kind: "failed", cause: failure.cause, remedy: failure.remedy, failure };
+function failedBy(failure: FailureReading, { cures }: Pick<Member, "cures">): Failed {
+  return { kind: "failed", cause: failure.cause, remedy: helpOf(failure, cures) ?? failure.remedy, failure };
 }
 
 /** The first failure that ended it: of errors the first, since what follows is mostly its echo. */
@@ -166,7 +175,7 @@ function judgeForeignLog(member: Member, around: Circumstances): SeenState {
   if (!writer) return { kind: "watching" };
   if (writer.open === true) return stalled(member, around) ?? { kind: member.progress ? "running" : "watching" };
   const failure = gravest(member.failures);
-  if (failure && (writer.open === false || !movedOnAfter(failure, member))) return failedBy(failure);
+  if (failure && (writer.open === false || !movedOnAfter(failure, member))) return failedBy(failure, member);
   if (writer.open === undefined) return { kind: "watching" };
   return { kind: isThrough(member) ? "finished-unchecked" : "ended-unknown" };
 }
