@@ -137,7 +137,7 @@ function registerViews({ store, logs, clock, extensionUri, claim }: ViewParts): 
     registerGpusTree({ sessions: store, clock }),
     registerAlertsTree({ sessions: store, clock }),
     registerStatusBar({ sessions: store, clock }),
-    registerNotifications({ sessions: store, enabled: () => readSettings().notifications, claim }),
+    registerNotifications({ sessions: store, clock, enabled: () => readSettings().notifications, claim }),
     store.onDidChange(() => {
       void vscode.commands.executeCommand("setContext", "mlSession.hasSession", store.sessions.size > 0);
       const goesOn = [...store.sessions.values()].some(({ pipeline }) => pipeline && pipeline.standing !== "through");

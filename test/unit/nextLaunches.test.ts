@@ -14,6 +14,7 @@ import {
   memberKey,
   planOf,
   planOfMembers,
+  planOfRefs,
   stagesFrom,
   unfinishedNeeds,
 } from "../../src/core/session/pipelinePlan";
@@ -419,6 +420,26 @@ describe("some members of one stage", () => {
       records(61_000, ended("extract", 0, { member: name, run: `again${name}`, startedAt: 60_500 }));
     const through = [again("1"), again("2")].reduce(applyEvent, fresh);
     assert.equal(next(through, plan, 90_000).standing, "through");
+  });
+
+  test("of several stages go after each other as they need each other, whatever else they need", () => {
+    const session = play(
+      definition(
+        stage("before"),
+        shards("extract", 4, () => undefined, { needs: ["before"] }),
+        stage("train", { needs: ["extract"] }),
+      ),
+      read,
+      member("1", 1),
+    );
+    const refs = [
+      { stage: "train", member: "0" },
+      { stage: "extract", member: "1" },
+    ];
+    const { stages, leftOut, regardless } = planOfRefs(session, refs);
+    assert.deepEqual(stages, ["extract", "train"]);
+    assert.deepEqual(leftOut, ["extract/0", "extract/2", "extract/3"]);
+    assert.deepEqual(regardless, ["extract"]);
   });
 
   test("join what is under way: the newer word about a stage holds", () => {

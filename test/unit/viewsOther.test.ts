@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alertRows, notices } from "../../src/core/session/alertRows";
+import { alertRows } from "../../src/core/session/alertRows";
+import { notices } from "../../src/core/session/notices";
 import { gpuRows } from "../../src/core/session/gpuRows";
 import { logMarks } from "../../src/core/session/logMarks";
-import type { Gpu } from "../../src/core/session/model";
+import type { Gpu, Session } from "../../src/core/session/model";
 import { logRefOf, remoteLogParts, type RemoteLogText } from "../../src/core/session/remoteLogs";
 import { noSeries } from "../../src/core/session/series";
 import { failure, host, member, now, run, session, stage } from "./sampleSession";
@@ -102,7 +103,7 @@ test("one notice for each cause, once for each run", () => {
       },
     );
   const told = new Set<string>();
-  const first = notices([open("r1")], told);
+  const first = notices([open("r1")], told, now).ready;
   assert.deepEqual(
     first.map((n) => n.message),
     [
@@ -111,8 +112,59 @@ test("one notice for each cause, once for each run", () => {
     ],
   );
   for (const { keys } of first) for (const key of keys) told.add(key);
-  assert.deepEqual(notices([open("r1")], told), []);
-  assert.equal(notices([open("r2")], told).length, 1);
+  assert.deepEqual(notices([open("r1")], told, now).ready, []);
+  assert.equal(notices([open("r2")], told, now).ready.length, 1);
+  const command = "mlSession.restartFailedMembers";
+  const everything = { command, node: { kind: "session", session: open("r1").id } };
+  const trainAlone = {
+    command: "mlSession.restartStage",
+    node: { kind: "stage", session: open("r1").id, stage: "train" },
+  };
+  assert.deepEqual(
+    first.map(({ restart }) => restart),
+    [everything, trainAlone],
+  );
+});
+
+test("members of one stage that fail one after the other are told together, and restarted together", () => {
+  const cause = "CUDA ran out of memory";
+  const names = ["0", "1", "2", "3", "4", "5"];
+  const failedAt = (times: Readonly<Record<string, number>>): Session =>
+    session(
+      [
+        stage(
+          "extract",
+          names.map((name) =>
+            member(name in times ? { kind: "failed", cause, remedy: "" } : { kind: "running" }, { name }),
+          ),
+        ),
+      ],
+      {
+        alerts: Object.entries(times).map(([name, at]) => ({ stage: "extract", member: name, at, cause, remedy: "" })),
+      },
+    );
+  const none = new Set<string>();
+  const one = failedAt({ 3: now });
+  assert.deepEqual(notices([one], none, now + 500), { ready: [], moreInMs: 1500 });
+  const two = failedAt({ 3: now, 5: now + 1800 });
+  assert.deepEqual(notices([two], none, now + 2100), { ready: [], moreInMs: 1700 });
+  const [told, ...others] = notices([two], none, now + 3800).ready;
+  assert.ok(told);
+  assert.equal(others.length, 0);
+  assert.match(told.message, /^2 of 6 members of extract \(3 and 5\) failed on gpu8: CUDA ran out of memory/);
+  const node = { kind: "stage", session: two.id, stage: "extract" };
+  assert.deepEqual(told.restart, { command: "mlSession.restartFailedMembers", node });
+  assert.deepEqual(told.node, { ...node, member: "3" }, "its log is the first one's");
+  const trickle = failedAt({ 0: now, 1: now + 2000, 2: now + 4000, 3: now + 6000, 4: now + 7900 });
+  assert.match(
+    notices([trickle], none, now + 8000).ready[0]?.message ?? "",
+    /^5 of 6 members of extract failed on gpu8/,
+  );
+  const all = failedAt(Object.fromEntries(names.map((name) => [name, now])));
+  assert.match(notices([all], none, now + 2000).ready[0]?.message ?? "", /^all 6 members of extract failed/);
+  const last = notices([one], none, now + 2000).ready[0];
+  assert.match(last?.message ?? "", /^extract 3 failed/);
+  assert.deepEqual(last?.restart, { command: "mlSession.restartFailedMembers", node });
 });
 
 function never(): never {

@@ -1,5 +1,6 @@
 import { ExpectedError } from "../errors";
 import { ofMember, type SessionDefinition, type StageDefinition } from "./definition";
+import { dependantsOf } from "./dependants";
 import type { MemberRef } from "./events";
 import { isActive, lastSeen } from "./judge";
 import type { Member, PipelinePlan, Session, StageState } from "./model";
@@ -83,9 +84,24 @@ export function joined(definition: SessionDefinition, older: PipelinePlan, newer
 
 /** A plan for some members of one stage: all at once as far as their GPUs let them, whatever the stage needs. */
 export function planOfMembers(session: Session, stage: string, members: readonly string[]): PipelinePlan {
-  const all = session.stages.get(stage)?.members.map(({ name }) => name) ?? [];
-  const leftOut = all.filter((name) => !members.includes(name)).map((member) => memberKey({ stage, member }));
-  return { ...planOf(session, [stage]), leftOut, regardless: [stage] };
+  return planOfRefs(
+    session,
+    members.map((member) => ({ stage, member })),
+  );
+}
+
+/** A plan for these members and no others, whatever their stages need: but after each other as they need each other. */
+export function planOfRefs(session: Session, refs: readonly MemberRef[]): PipelinePlan {
+  const wanted = new Set(refs.map(memberKey));
+  const named = new Set(refs.map(({ stage }) => stage));
+  const stages = inOrderOfNeeds(session.definition).filter((name) => named.has(name));
+  const after = new Set(stages.flatMap((name) => dependantsOf(session, name)));
+  const leftOut = stages.flatMap((stage) =>
+    (session.stages.get(stage)?.members ?? [])
+      .map(({ name }) => memberKey({ stage, member: name }))
+      .filter((key) => !wanted.has(key)),
+  );
+  return { ...planOf(session, stages), leftOut, regardless: stages.filter((name) => !after.has(name)) };
 }
 
 /** A member that a plan still has to launch. */
