@@ -3,9 +3,12 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from "node:path";
 import { after, afterEach, before, describe, it } from "node:test";
 import { Retries } from "../../src/core/retries";
+import { sha256 } from "../../src/commands/shared/sha256";
+import type { RunRecord } from "../../src/core/ports";
+import { declaredDifference } from "../../src/core/session/declaredEnvironment";
 import { createClock } from "../../src/core/systemClock";
 import { hostDefaults, stageDefaults } from "../../src/core/session/defaults";
-import type { SessionDefinition, StageDefinition } from "../../src/core/session/definition";
+import type { HostDefinition, SessionDefinition, StageDefinition } from "../../src/core/session/definition";
 import { restartPlan, type RestartPlan } from "../../src/core/session/restartPlan";
 import { makeTestHost, shells, until, type TestHost } from "./hostHarness";
 import { makeLocal } from "./localHost";
@@ -87,6 +90,33 @@ eval "echo fresh $out 'synth/out 1.jsonl'"`;
       doneWhen: { files: [], outputsAtLeast: 25_000 },
       resume: { args: "--skip-existing" },
       ...more,
+    });
+
+    it("tells before a start what is declared otherwise than the last run got it, by names alone", async () => {
+      const env = { PLAIN: 'it\'s "$HOME" é', COUNT: "1", GONE: "x" };
+      const window = await openWindow([{ name: "declared", command: "true", env, gpus: [0, 3] }]);
+      const ref = { stage: "declared", member: "0" };
+      await window.launcher.restart(storyId, ref);
+      const run = (): RunRecord | undefined => window.member("declared").run;
+      await window.until("what it got", () => run()?.environment !== undefined, patience);
+      const got = run();
+      assert.ok(got);
+      const differs = (stage: Partial<StageDefinition>, here: Partial<HostDefinition> = {}) =>
+        declaredDifference(
+          got,
+          { ...stageDefaults, env, gpus: [0, 3], ...stage },
+          { ...hostDefaults, ...here },
+          sha256,
+        );
+      assert.equal(await differs({}), undefined);
+      const words = await differs(
+        { env: { PLAIN: env.PLAIN, COUNT: "canary" }, gpus: [0, 1] },
+        { env: { CACHE: "/c" }, path: ["/opt/new/bin", "~/new/bin"], secrets: ["HF_TOKEN"] },
+      );
+      assert.equal(
+        words,
+        "Of what the session file declares, against what the last run got: CACHE is new, COUNT has another value, CUDA_VISIBLE_DEVICES has another value, the secret HF_TOKEN is new, /opt/new/bin is new on PATH and ~/new/bin is new on PATH.",
+      );
     });
 
     for (const label of ["Resume", "Start Over", "Move Aside"]) {

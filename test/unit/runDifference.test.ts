@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { runDifferences } from "../../src/core/session/runDifference";
-import { record } from "./sessions";
+import type { RunRecord } from "../../src/core/ports";
+import { stageRows } from "../../src/core/session/stageRows";
+import { definition, ended, play, record, records, stage } from "./sessions";
 
 const base = record("train", {
   command: "python train.py",
@@ -79,4 +81,32 @@ test("a variable is said to have changed exactly when its hash did", () => {
       assert.deepEqual(said.map((line) => line.split(" ")[0]).sort(), expected.sort());
     }),
   );
+});
+
+test("a row's tooltip says how its run differs from the one before, without any value", () => {
+  const before = record("train", {
+    environment: { HF_HOME: "aaaa", OLD: "bbbb" },
+    environmentSalt: "s",
+    git: { commit: "a".repeat(40), dirty: false },
+  });
+  const after = ended("train", 0, {
+    run: "r2",
+    startedAt: 5000,
+    command: "run --more",
+    environment: { HF_HOME: "cccc", NEW: "dddd" },
+    environmentSalt: "s",
+    git: { commit: "b".repeat(40), dirty: true },
+  });
+  const tooltip = (...all: readonly RunRecord[]): string => {
+    const session = play(definition(stage("train")), records(9000, ...all));
+    return stageRows(session, 10_000)[0]?.children[0]?.children[0]?.tooltip ?? "";
+  };
+  const words = tooltip(before, after).replaceAll("\\", "");
+  assert.match(
+    words,
+    /run before:\*\* command run → run --more; commit aaaaaaa → bbbbbbb, dirty; HF_HOME changed; NEW added; OLD removed\n/,
+  );
+  assert.doesNotMatch(words, /cccc|dddd/);
+  assert.doesNotMatch(tooltip(after), /Changed since/);
+  assert.doesNotMatch(tooltip(before, { ...before, run: "r2", startedAt: 5000 }), /Changed since/);
 });

@@ -5,6 +5,9 @@ import { escapeMarkdown, plainMessage } from "../../src/core/session/markdown";
 import { changedRows, row, RowForest, rowsById, type Row } from "../../src/core/session/rows";
 import { stageRows } from "../../src/core/session/stageRows";
 import { summarise } from "../../src/core/session/summary";
+import type { SessionEvent } from "../../src/core/session/events";
+import { applyEvent } from "../../src/core/session/apply";
+import * as samples from "./sessions";
 import { failure, host, member, now, progress, run, session, stage } from "./sampleSession";
 
 process.env["TZ"] = "UTC";
@@ -164,4 +167,31 @@ test("the status bar's tooltip tells the end of the pipeline and what is not in 
   );
   assert.match(tip, /Timed stages done \\~04\\:10/);
   assert.match(tip, /Never timed, so not counted: extract/);
+});
+
+test("the status bar and the row say the same finish at every moment of a run", () => {
+  const events: readonly SessionEvent[] = [
+    samples.records(now, samples.record("train", { startedAt: now })),
+    ...Array.from({ length: 60 }, (_, i): SessionEvent => {
+      // Slow at first, then faster: the estimate moves.
+      const at = now + (i + 1) * (i < 20 ? 700 : 300);
+      return {
+        type: "progress",
+        at,
+        ...samples.ofStage("train"),
+        reading: samples.progress((i + 1) * (i + 2), 90_000),
+      };
+    }),
+  ];
+  let open = samples.play(samples.definition(samples.stage("train")));
+  let told = 0;
+  for (const event of events) {
+    open = applyEvent(open, event);
+    const finish = /~(?:\w{3} )?\d\d:\d\d/;
+    const inRow = finish.exec(stageRows(open, event.at)[0]?.children[0]?.children[0]?.description ?? "")?.[0];
+    const inBar = finish.exec(summarise([open], event.at)?.text ?? "")?.[0];
+    assert.equal(inBar, inRow);
+    if (inRow !== undefined) told++;
+  }
+  assert.ok(told > 50, "a finish is told from the first moments on");
 });

@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import type { LaunchApproval, LaunchPlanText, LaunchQuestion } from "../../core/launchApproval";
 import { amount, list } from "../../core/session/words";
+import { sha256 } from "./sha256";
 
 const memoryKey = "mlSession.approvedLaunches";
 /** A pipeline of several matrices must not push out its own approvals. */
@@ -16,14 +17,14 @@ export function createApproval(memory: vscode.Memento, isOwn: (session: string) 
   const approved = (): readonly string[] => memory.get<readonly string[]>(memoryKey, []);
   // The demo's commands come with the product and run on the demo's own host.
   const isApproved = async (question: LaunchQuestion): Promise<boolean> =>
-    isOwn(question.session) || approved().includes(await digest(everythingOf(question)));
+    isOwn(question.session) || approved().includes(await sha256(everythingOf(question)));
   return {
     isApproved,
     approve: async (questions, plan) => {
       const open: LaunchQuestion[] = [];
       for (const question of questions) if (!(await isApproved(question))) open.push(question);
       if ((open.length > 0 || plan) && !(await ask(open, plan))) return false;
-      const hashes = await Promise.all(open.map((question) => digest(everythingOf(question))));
+      const hashes = await Promise.all(open.map((question) => sha256(everythingOf(question))));
       if (hashes.length > 0) await memory.update(memoryKey, [...approved(), ...hashes].slice(-mostKept));
       return true;
     },
@@ -141,9 +142,4 @@ function assignments(env: Readonly<Record<string, string>>): string {
   return Object.entries(env)
     .map(([name, value]) => `${name}=${value}`)
     .join(" ");
-}
-
-async function digest(text: string): Promise<string> {
-  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

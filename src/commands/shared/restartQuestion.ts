@@ -1,9 +1,14 @@
 import * as vscode from "vscode";
 import type { RestartChosen } from "../../core/launcher";
+import { declaredDifference } from "../../core/session/declaredEnvironment";
+import { ofMember } from "../../core/session/definition";
+import type { MemberRef } from "../../core/session/events";
 import { memberTitle } from "../../core/session/memberTitle";
+import type { Session } from "../../core/session/model";
 import { restartPlan, type RestartChoice, type RestartPlan } from "../../core/session/restartPlan";
 import type { CommandContext } from "./context";
 import type { PickedStage } from "./pick";
+import { sha256 } from "./sha256";
 
 /**
  * Looks on the host at what a start of the member would meet, shows it with what can be done, and returns what the person
@@ -21,10 +26,21 @@ export async function askHowToStart(
   );
   // What is known now, not when the row was clicked.
   const current = context.sessions.sessions.get(session.id) ?? session;
-  const plan = restartPlan(current, ref, work, context.clock.now());
+  const seen = restartPlan(current, ref, work, context.clock.now());
+  const declared = await declaredRow(current, ref);
+  const plan = declared === undefined ? seen : { ...seen, rows: [...seen.rows, declared] };
   const [first] = plan.choices;
   const choice = plan.asks ? await ask(plan, `${title}: ${name}`) : first;
   return choice && { way: choice.way, orphanRuns: plan.orphanRuns, resume: plan.resume };
+}
+
+/** What the session file gives this start and the member's last run did not get. */
+async function declaredRow(session: Session, ref: MemberRef): Promise<string | undefined> {
+  const stage = session.stages.get(ref.stage);
+  const run = stage?.members.find(({ name }) => name === ref.member)?.run;
+  const host = session.hosts.get(stage?.definition.host ?? "")?.definition;
+  if (!stage || !run || !host) return undefined;
+  return declaredDifference(run, ofMember(stage.definition, ref.member), host, sha256);
 }
 
 interface ChoiceItem extends vscode.QuickPickItem {

@@ -95,6 +95,7 @@ export function takeRecord(member: Member, record: RunRecord, clockOffsetMs: num
   return {
     ...base,
     run: record,
+    ...(old ? { runBefore: old } : {}),
     ...(record.end ? { endSeenAt: at } : {}),
     marks: [...member.marks, started, ...(record.end ? [endMark(record, clockOffsetMs)] : [])],
     transitions: member.transitions,

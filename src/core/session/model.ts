@@ -119,8 +119,12 @@ export interface Member {
   readonly since: number;
   /** The run the state is about: the newest. */
   readonly run?: RunRecord;
+  /** The run before it, to compare. */
+  readonly runBefore?: RunRecord;
   /** When the run's end was first seen, our clock. */
   readonly endSeenAt?: number;
+  /** The run that has ended, and whose log was read to the end that it had then. */
+  readonly wordsReadOf?: string;
   readonly log?: LogState;
   readonly progress?: ProgressReading;
   /** When the progress was printed, our clock. */

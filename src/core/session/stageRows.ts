@@ -4,6 +4,7 @@ import { adviceMarkdown, escapeMarkdown, plainLine } from "./markdown";
 import { memberKey, toLaunch } from "./pipelinePlan";
 import { outputsText } from "./outputWords";
 import { row, type Row } from "./rows";
+import { runDifferences } from "./runDifference";
 import { stageText } from "./stageText";
 import {
   causeWithExit,
@@ -279,9 +280,18 @@ function memberTooltip(title: string, member: Member, now: number): string {
     outputs && `**Outputs:** ${escapeMarkdown(outputs, 1000)}`,
     historyText(member, now),
     run && `**Command:** ${escapeMarkdown(run.command)}`,
+    changedText(member),
     run && `**Started** ${clockTime(run.startedAt, now)} from ${escapeMarkdown(run.launchedFrom)}`,
     log && `**Log:** ${escapeMarkdown(join(log.path, quiet))}`,
   );
+}
+
+/** How its run differs from the one before: names and hashes of variables alone, no values. */
+function changedText({ run, runBefore }: Member): string | undefined {
+  const changes = run && runBefore ? runDifferences(runBefore, run) : [];
+  return changes.length === 0
+    ? undefined
+    : `**Changed since the run before:** ${escapeMarkdown(changes.join("; "), 1000)}`;
 }
 
 /** How it came to its state: the last changes, and what showed them. */
