@@ -25,6 +25,10 @@ export interface Track {
   readonly usualGap: number;
   /** Seconds per item of the newest rows, if the last three gaps all were far slower than the run before; else 0. */
   readonly slowEnd: number;
+  /** Different states of the counter that were seen. */
+  readonly states: number;
+  /** Seconds per item over the last three and the last seven gaps between rows. */
+  readonly newest: readonly number[];
   /** Pauses that come back; what they took is in no stretch. */
   readonly habit: Habit | undefined;
 }
@@ -46,6 +50,8 @@ export function trackOf(rows: readonly ProgressRow[]): Track | null {
     cells: cellsOf(moments, middleOf(sorted), habit),
     usualGap: sorted[Math.floor(0.9 * sorted.length)] ?? 0,
     slowEnd: slowEndOf(moments),
+    states: moments.length,
+    newest: [3, 7].map((gaps) => paceOfLast(moments, gaps)),
     habit,
   };
 }
@@ -79,6 +85,12 @@ function momentsOf(rows: readonly ProgressRow[]): readonly Moment[] {
     before = row;
   }
   return moments;
+}
+
+function paceOfLast(moments: readonly Moment[], gaps: number): number {
+  const from = moments[Math.max(0, moments.length - 1 - gaps)];
+  const last = moments[moments.length - 1];
+  return from && last && last.work > from.work ? (last.t - from.t) / (last.work - from.work) : Number.NaN;
 }
 
 function cellsOf(moments: readonly Moment[], gap: number, habit: Habit | undefined): readonly Cell[] {
