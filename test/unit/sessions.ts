@@ -8,7 +8,7 @@ import type { Member, Session } from "../../src/core/session/model";
 
 /** Builders of sessions, records and readings for the tests of core. */
 
-const host: HostDefinition = {
+export const host: HostDefinition = {
   name: "gpu8",
   address: { kind: "alias", alias: "gpu8" },
   ...hostDefaults,
