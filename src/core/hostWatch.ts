@@ -6,7 +6,7 @@ import type { MonitorContext } from "./monitorContext";
 import { OutputWatch } from "./outputWatch";
 import type { HostOps, OutputReport, RunRecord } from "./ports";
 import { curesFor, namesToFind } from "./session/cure";
-import type { SessionEvent } from "./session/events";
+import type { MemberRef, SessionEvent } from "./session/events";
 import { readingOptions } from "./session/readingOptions";
 import { gravest } from "./session/judge";
 import { membersOn, type PlacedMember } from "./session/membersOn";
@@ -26,6 +26,8 @@ const againAfterMs = 5000;
 const askAgainMs = 30_000;
 /** Last words may come after the record of the end; then the unfinished line is taken as it stands. */
 const lastWordsMs = 1600;
+/** How often it is looked whether they are here. */
+const wordsEveryMs = 40;
 
 /** One connection to the host, for as long as it holds. */
 interface Link {
@@ -117,10 +119,18 @@ export class HostWatch {
     const { clock } = this.#context;
     const ref = { stage: record.stage, member: record.member };
     this.#once(`end ${record.run}`, async () => {
-      await clock.sleep(lastWordsMs, branch(link.signal));
+      const until = clock.now() + lastWordsMs;
+      const signal = branch(link.signal);
+      while (!this.#followers.hasRead(record) && clock.now() < until) await clock.sleep(wordsEveryMs, signal);
       this.#followers.finish(ref, record.run);
-      this.#apply({ type: "tick", at: clock.now() });
+      if (this.#followers.hasRead(record)) this.#tellWordsRead(ref, record.run);
+      else this.#apply({ type: "tick", at: clock.now() });
     });
+  }
+
+  /** After all that the log says was told: then the exit status alone has to do as a cause. */
+  #tellWordsRead(ref: MemberRef, run: string): void {
+    this.#apply({ type: "words-read", at: this.#context.clock.now(), ...ref, run });
   }
 
   /** Whether what `done_when` declares is there, of the newest run alone: older ones are history. */
@@ -157,6 +167,7 @@ export class HostWatch {
         if (reading.kind !== "failure") continue;
         this.#apply({ type: "failure", at: this.#context.clock.now(), ...ref, reading });
       }
+      if (words.length < wordsBytes) this.#tellWordsRead(ref, run.run);
     });
   }
 

@@ -67,6 +67,11 @@ export class LogFollower {
     return this.#grewAt;
   }
 
+  /** How far it was read. */
+  get position(): LogPosition | undefined {
+    return this.#position;
+  }
+
   get caughtUp(): boolean {
     return this.#caughtUp;
   }

@@ -2,7 +2,7 @@ import { isExpected, messageOf } from "./errors";
 import { branch, isAborted } from "./lifecycle";
 import { LogFollower } from "./logFollower";
 import type { MonitorContext } from "./monitorContext";
-import type { HostOps } from "./ports";
+import type { HostOps, RunRecord } from "./ports";
 import type { MemberRef } from "./session/events";
 import { readingOptions } from "./session/readingOptions";
 import { membersOn, type PlacedMember } from "./session/membersOn";
@@ -38,6 +38,13 @@ export class LogFollowers {
   followAll(ops: HostOps, signal: AbortSignal): void {
     const session = this.#context.store.sessions.get(this.#session);
     for (const one of session ? membersOn(session, this.#host) : []) this.#followOne(one, ops, signal);
+  }
+
+  /** Whether the log of a run that has ended was read as far as its record says that it goes. */
+  hasRead({ stage, member, run, log, end }: RunRecord): boolean {
+    const follower = this.#followed.get(keyOf({ stage, member }))?.follower;
+    const at = follower?.run?.run === run && follower.caughtUp ? follower.position : undefined;
+    return at?.inode === log.start.inode && end?.logSize !== undefined && at.offset >= end.logSize;
   }
 
   /** The run has ended: what the unfinished last line of its log says counts now. */

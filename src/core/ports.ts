@@ -101,6 +101,15 @@ export interface OomKills {
   readonly host?: number;
 }
 
+/** How a run ended. */
+export interface RunEnd {
+  readonly exit: ExitStatus;
+  readonly at: number;
+  /** The size of its log then, bytes: what the job has written ends there. Absent in records of older versions. */
+  readonly logSize?: number;
+  readonly oomKills?: OomKills;
+}
+
 /** One start of one member of a stage, as the host remembers it. Times are the host's own clock, ms since 1970. */
 export interface RunRecord {
   readonly run: string;
@@ -119,7 +128,7 @@ export interface RunRecord {
   readonly startedAt: number;
   readonly process?: RemoteProcess;
   readonly log: { readonly path: string; readonly start: LogPosition };
-  readonly end?: { readonly exit: ExitStatus; readonly at: number; readonly oomKills?: OomKills };
+  readonly end?: RunEnd;
   readonly stopRequestedBy?: string;
   /** Who said that it is not to be started again by itself. */
   readonly retryStoppedBy?: string;

@@ -81,6 +81,9 @@ ml_session_code=$?
 ml_session_at=$(date +%s%3N 2>/dev/null)
 case $ml_session_at in *[!0-9]* | '') ml_session_at=$(date +%s)000 ;; esac
 [ "${#ml_session_at}" -ge 13 ] || ml_session_at=$(date +%s)000
+# How far the log has to be read for the job's last words.
+ml_session_size=$(stat -L -c %s -- "$ml_session_log" 2>/dev/null)
+ml_session_at="$ml_session_at ${ml_session_size:--}"
 # The shell's own sum: 128 and the number of the signal.
 if [ "$ml_session_code" -gt 128 ] && [ "$ml_session_code" -le 192 ] &&
   ml_session_name=$(kill -l $((ml_session_code - 128)) 2>/dev/null) && [ -n "$ml_session_name" ]; then

@@ -1,4 +1,13 @@
-import type { HostIdentity, Logger, LogPosition, OomKills, RemoteProcess, RunLiveness, RunRecord } from "../core/ports";
+import type {
+  HostIdentity,
+  Logger,
+  LogPosition,
+  OomKills,
+  RemoteProcess,
+  RunEnd,
+  RunLiveness,
+  RunRecord,
+} from "../core/ports";
 
 /** The folder of a host's records: machine-id and host name, since homes are shared and machine-ids are cloned. */
 export function hostFolder(identity: Pick<HostIdentity, "machineId" | "hostname">): string {
@@ -194,18 +203,19 @@ function processOf(text: string): RemoteProcess | undefined {
 }
 
 /**
- * `code 0 1733091234567` or `signal SIGKILL 1733091234567 0 3`, with how many processes the kernel ended for lack of memory
- * meanwhile, of the control group and of the machine (`-`: not known; records of older versions have none); filled up
- * with blanks; all blank while the run goes on.
+ * `code 0 1733091234567 4096`: time, then the log's size; `signal SIGKILL 1733091234567 4096 0 3`, with how many processes
+ * the kernel ended for lack of memory meanwhile, of the control group and of the machine. `-`: not known; records of older
+ * versions end after the time. Filled up with blanks; all blank while the run goes on.
  */
-function endOf(text: string, startedAt: number): RunRecord["end"] {
-  const [kind, what, at, group, host] = text.trim().split(" ");
-  const when = wholeNumber(at ?? "") ?? startedAt;
+function endOf(text: string, startedAt: number): RunEnd | undefined {
+  const [kind, what, at, size, group, host] = text.trim().split(" ");
+  const logSize = wholeNumber(size ?? "");
+  const common = { at: wholeNumber(at ?? "") ?? startedAt, ...(logSize === undefined ? {} : { logSize }) };
   const code = wholeNumber(what ?? "");
-  if (kind === "code" && code !== undefined && code <= 255) return { exit: { kind: "code", code }, at: when };
+  if (kind === "code" && code !== undefined && code <= 255) return { exit: { kind: "code", code }, ...common };
   if (kind === "signal" && what !== undefined && /^SIG[A-Z0-9+-]+$/.test(what)) {
     const oomKills = oomKillsOf(group, host);
-    return { exit: { kind: "signal", signal: what }, at: when, ...(oomKills && { oomKills }) };
+    return { exit: { kind: "signal", signal: what }, ...common, ...(oomKills && { oomKills }) };
   }
   return undefined;
 }

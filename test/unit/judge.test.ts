@@ -42,6 +42,10 @@ test("without a line that explains it, the exit code alone is the cause, after t
   const read: SessionEvent = { type: "log", at: 6, ...ofStage("download"), offset: 0, modifiedAt: 0, caughtUp: true };
   const late = applyEvent(applyEvent(early, read), { type: "tick", at: 2000 });
   assert.equal(state(late), "failed");
+  // Nor for a moment, where all of the log was read.
+  const all: SessionEvent = { type: "words-read", at: 6, ...ofStage("download"), run: "r1" };
+  assert.equal(state(applyEvent(early, all)), "failed");
+  assert.equal(state(applyEvent(early, { ...all, run: "r0" })), "running");
   // A log that cannot be read is waited for longer, not for ever.
   assert.equal(state(applyEvent(early, { type: "tick", at: 2000 })), "running");
   assert.equal(state(applyEvent(early, { type: "tick", at: 10_000 })), "failed");

@@ -1,4 +1,4 @@
-import type { ExitStatus, OomKills, RunRecord } from "../ports";
+import type { ExitStatus, OomKills, RunEnd } from "../ports";
 import { count } from "./words";
 
 /**
@@ -62,7 +62,7 @@ interface Meaning {
 }
 
 /** The meaning of an end that was not a success, in plain words that go after the stage's name. */
-export function exitMeaning({ exit, oomKills }: NonNullable<RunRecord["end"]>): Meaning {
+export function exitMeaning({ exit, oomKills }: RunEnd): Meaning {
   if (exit.kind === "unknown") {
     return { cause: "it ended and nobody recorded how", remedy: "Look at the last lines of its log." };
   }

@@ -1,5 +1,5 @@
 import type { FailureReading } from "../log/reading";
-import type { RunRecord } from "../ports";
+import type { RunEnd, RunRecord } from "../ports";
 import type { StageDefinition } from "./definition";
 import { helpOf } from "./cure";
 import { exitMeaning, isKill, killMeaning } from "./exitWords";
@@ -97,12 +97,7 @@ function judgeRun(run: RunRecord, member: Member, around: Circumstances): SeenSt
   return stalled(member, around) ?? { kind: "running" };
 }
 
-function judgeEnd(
-  run: RunRecord,
-  end: NonNullable<RunRecord["end"]>,
-  member: Member,
-  around: Circumstances,
-): SeenState {
+function judgeEnd(run: RunRecord, end: RunEnd, member: Member, around: Circumstances): SeenState {
   const { exit } = end;
   const success = exit.kind === "code" && exit.code === 0;
   if (!success && run.stopRequestedBy !== undefined) return { kind: "stopped", by: run.stopRequestedBy };
@@ -111,7 +106,7 @@ function judgeEnd(
     if (run.setupFailed !== undefined) return { kind: "failed", ...setupMeaning(run.setupFailed, failure) };
     if (failure) return { ...failedBy(failure, member), ...killedBy(end, failure) };
     // The record of the end may be here before the last words of the log, which know the cause.
-    const patience = member.log?.state === "following" ? lastWordsMs : unreadLogMs;
+    const patience = patienceWith(member, run);
     if (around.now - (member.endSeenAt ?? 0) < patience) return { kind: "running" };
     return { kind: "failed", ...exitMeaning(end) };
   }
@@ -120,8 +115,14 @@ function judgeEnd(
   return failure ? failedBy(failure, member) : unchecked(run);
 }
 
+/** How long to wait for the last words of a log; no time where all of it was read. */
+function patienceWith(member: Member, run: RunRecord): number {
+  if (member.wordsReadOf === run.run) return 0;
+  return member.log?.state === "following" ? lastWordsMs : unreadLogMs;
+}
+
 /** Where the log says no more than `Killed`, as shells do, the kernel's counts know better why. */
-function killedBy({ exit, oomKills }: NonNullable<RunRecord["end"]>, { failure, text }: FailureReading): object {
+function killedBy({ exit, oomKills }: RunEnd, { failure, text }: FailureReading): object {
   const saysNoMore = failure === "killed-oom" && !/oom|memory/i.test(text);
   return saysNoMore && isKill(exit) && oomKills ? killMeaning(oomKills) : {};
 }

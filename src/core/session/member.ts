@@ -53,6 +53,8 @@ export function applyToMember(member: Member, event: MemberEvent): Member {
       return withProgress(member, ofWholeStage(event.reading, noteOf(member.run?.launchedFrom ?? "").resume), event.at);
     case "failure":
       return withFailure(member, event.reading);
+    case "words-read":
+      return { ...member, wordsReadOf: event.run };
     case "outputs":
       return member.run?.run === event.run ? { ...member, outputs: event.report } : member;
     case "written":
