@@ -302,9 +302,39 @@ for (const { name, path } of shells) {
       }
     });
 
-    it("leaves no lock and no file of its own behind", () => {
-      const names = filesOf("*").map((file) => file.split("/").at(-1));
-      assert.deepEqual([...new Set(names)].sort(), ["answer", "lines"]);
+    it("leaves no lock and no file of its own behind", async () => {
+      const own = await makeTestHost(path, makeLocal());
+      try {
+        const cwd = join(own.work, "out");
+        mkdirSync(cwd);
+        writeFileSync(join(cwd, "a.jsonl"), "1\n2\n");
+        const lines: Partial<OutputCheck> = { outputs: { files: ["*.jsonl"], count: "lines" } };
+        await own.ops.checkOutputs({ files: [], ...lines, watching }, cwd);
+        await own.ops.checkOutputs({ files: ["*.jsonl"], ...lines, command: "false" }, cwd);
+        const found = execFileSync("find", [own.state, "-type", "f"], { encoding: "utf8" }).split("\n").filter(Boolean);
+        const names = found.map((file) => file.split("/").at(-1));
+        assert.deepEqual(names.sort(), ["answer", "answer", "lines"]);
+      } finally {
+        own.dispose();
+        makeLocal()({ home: host.home, bin: join(host.home, "..", "bin") }).dispose();
+      }
+    });
+
+    it("takes what was moved aside before a restart for nobody's output", async () => {
+      const cwd = folder();
+      mkdirSync(join(cwd, "out.before-20261202T054100Z"));
+      writeFileSync(join(cwd, "out.before-20261202T054100Z", "x.jsonl"), "1\n");
+      writeFileSync(join(cwd, "a.jsonl.before-20261202T054100Z"), "1\n2\n");
+      writeFileSync(join(cwd, "a\nb.jsonl.before-1"), "1\n2\n");
+      const lines = { files: ["a*", "out*"], count: "lines" } as const;
+      for (const seen of [{}, { watching }]) {
+        const none = await check({ files: ["a*"], outputs: lines, ...seen }, cwd);
+        assert.deepEqual([none.ok, none.count, none.files, none.bytes], [false, 0, 0, 0]);
+        assert.equal(none.detail, "nothing matches a*");
+      }
+      writeFileSync(join(cwd, "a.jsonl"), "1\n");
+      const { ok, count, files } = await check({ files: ["a*"], outputs: lines, minBytes: 1 }, cwd);
+      assert.deepEqual([ok, count, files], [true, 1, 1]);
     });
   });
 }
