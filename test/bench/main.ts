@@ -7,6 +7,7 @@ import { measureHostCost } from "./hostCost";
 import { measureLatency } from "./latency";
 import { measureLaunchToRed } from "./launchToRed";
 import { measureFuzz, measureGrowth, measurePathological, measureScan } from "./scan";
+import { measureVerdict } from "./verdict";
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   "scan-typical": () => measureScan("typical", 1),
@@ -17,6 +18,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   pathological: measurePathological,
   latency: measureLatency,
   "launch-to-red": measureLaunchToRed,
+  verdict: measureVerdict,
   "host-cost": measureHostCost,
   eta: measureEta,
   activation: measureActivation,
