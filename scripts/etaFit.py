@@ -15,7 +15,7 @@ import numpy as np
 INPUTS = 45  # of estimateInputs.ts
 RECORD = INPUTS + 5  # of etaRuns.ts
 UNITS = [32, 16]
-EPOCHS = 50
+EPOCHS = 30
 BATCH = 1024
 RATE = 2e-3
 DECAY = 1e-5

@@ -3,6 +3,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
 import { estimate, type ProgressRow } from "../../src/core/session/estimate";
+import { inputsOf } from "../../src/core/session/estimateInputs";
+import { situationOf } from "../../src/core/session/estimateSituation";
+import { center, layers, scale } from "../../src/core/session/estimateWeights";
 
 const steady = (rows: number, rate: number, total: number) =>
   Array.from({ length: rows }, (_, i) => ({ t: i * 10, done: i * 10 * rate, total }));
@@ -192,6 +195,53 @@ test("a total that grows makes the time left longer and keeps the rate", () => {
   const rows = steady(50, 2, 10_000).map((row, i) => ({ ...row, total: 5000 + i * 100 }));
   const found = estimate(rows, 490);
   assert.ok(found && Math.abs(found.eta - (9900 - 980) / 2) < 1, JSON.stringify(found));
+});
+
+// -- What is corrected by the fitted table
+
+/** A run whose rate changes evenly over time, with uneven steps that are the same each time. */
+function drifting(perSecond: number, change: number, seconds: number): readonly ProgressRow[] {
+  let done = 0;
+  return Array.from({ length: Math.floor(seconds / 10) }, (_, i) => {
+    const wobble = 1 + 0.06 * Math.sin(i * 2.3) + 0.04 * Math.sin(i * 0.7);
+    done += 10 * perSecond * wobble * (1 + (change * i * 10) / seconds);
+    return { t: i * 10, done: Math.round(done), total: 0 };
+  });
+}
+
+test("a rate that has fallen all the time is expected to go on falling, one that has risen to go on rising", () => {
+  for (const change of [-0.6, 1.2]) {
+    const whole = drifting(20, change, 6000);
+    const total = whole.at(-1)?.done ?? 0;
+    const rows = whole.filter(({ t }) => t <= 3000).map((row) => ({ ...row, total }));
+    const last = rows.at(-1);
+    const before = rows.at(-30);
+    assert.ok(last && before);
+    const found = estimate(rows, last.t);
+    const atTheNewestRate = ((total - last.done) * (last.t - before.t)) / (last.done - before.done);
+    const truth = 5990 - last.t;
+    assert.ok(found && Math.abs(found.eta - truth) < Math.abs(atTheNewestRate - truth), JSON.stringify(found));
+  }
+});
+
+test("the table fits the inputs, which are finite whatever the rows", () => {
+  const sizes = layers.map(({ offsets }) => offsets.length);
+  assert.equal(center.length, scale.length);
+  layers.forEach(({ weights, offsets }, i) => {
+    assert.equal(weights.length, offsets.length * (i === 0 ? center.length : (sizes[i - 1] ?? 0)));
+  });
+  assert.equal(sizes.at(-1), 3);
+  fc.assert(
+    fc.property(irregular, fc.nat(5000), fc.nat(5000), (steps, left, age) => {
+      const worked = steps.reduce((sum, { work }) => sum + work, 0);
+      const rows = rowsFrom(steps, worked + left);
+      const situation = situationOf(rows, (rows.at(-1)?.t ?? 0) + age);
+      if (!situation) return;
+      const inputs = inputsOf(situation);
+      assert.equal(inputs.length, center.length);
+      assert.ok(inputs.every(Number.isFinite), JSON.stringify(inputs));
+    }),
+  );
 });
 
 // -- Recorded and composed runs, asked at 5 %, 10 % ... 95 % of their true duration
