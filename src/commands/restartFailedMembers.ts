@@ -8,7 +8,6 @@ import type { TreeNode } from "../core/session/nodes";
 import { planOfRefs } from "../core/session/pipelinePlan";
 import { causeWithExit, shortState } from "../core/session/stateWords";
 import { amount, firstSentence } from "../core/session/words";
-import { restartStage } from "./restartStage";
 import type { CommandContext } from "./shared/context";
 import { startPlan } from "./shared/startPlan";
 
@@ -38,7 +37,10 @@ export async function restartFailedMembers(context: CommandContext, node?: TreeN
   const all = picked.stages.flatMap((stage) => broken(stage).map((member) => itemOf(stage, member)));
   const [only] = all;
   // One alone is asked about as any other, with its cures.
-  if (only && all.length === 1) return restartStage(context, { kind: "stage", session: session.id, ...only.ref });
+  if (only && all.length === 1) {
+    await vscode.commands.executeCommand("mlSession.restartStage", { kind: "stage", session: session.id, ...only.ref });
+    return;
+  }
   const placeHolder = "What is picked is restarted; the others stay as they are.";
   const options = { title, placeHolder, canPickMany: true as const, ignoreFocusOut: true, matchOnDescription: true };
   const chosen = await vscode.window.showQuickPick(all, options);
