@@ -5,7 +5,18 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type ServedEditor, withEditor } from "../rig/servedEditor";
 import { type RemoteHost, remoteHost } from "./remoteHost";
-import { answer, asked, dialog, inTurn, pressOnRow, says } from "./workbenchHands";
+import {
+  answer,
+  byPalette,
+  dialog,
+  dialogWith,
+  inTurn,
+  message,
+  pressOnRow,
+  quickPick,
+  rowSays,
+  says,
+} from "./workbenchHands";
 
 type Step = (editor: ServedEditor, host: RemoteHost) => Promise<void>;
 
@@ -57,37 +68,34 @@ async function unknownKey(editor: ServedEditor, host: RemoteHost): Promise<void>
   const before = await readFile(host.knownHosts, "utf8");
   await says(editor, "gpu8", /^not connected/);
   assert.equal(host.sshd.output().includes("Connection from"), false, "nothing connects before it is asked to");
-  await pressOnRow(editor, "gpu8", "Connect");
-  const question = await asked(editor, /Is this the host/);
+  const isIt = dialogWith(editor, /Is this the host/);
+  const question = await pressOnRow(editor, "gpu8", "Connect", isIt);
   assert.ok(question.includes(`[127.0.0.1]:${host.sshd.port}`), question);
   assert.ok(question.includes(fingerprint(host)), question);
   await editor.screenshot("host-key-dark");
   await answer(editor, "Cancel");
   await says(editor, "gpu8", /^(not connected|needs login)/);
   assert.doesNotMatch(host.sshd.output(), /Accepted|Failed publickey/, "no login to a host that is not trusted");
-  await pressOnRow(editor, "gpu8", "Connect");
-  await asked(editor, /Is this the host/);
+  await pressOnRow(editor, "gpu8", "Connect", isIt);
   await answer(editor, "Connect and Remember");
   await says(editor, "gpu8", /^connected/);
-  await editor.palette("ML Session: Disconnect");
-  await says(editor, "gpu8", /^not connected/);
-  await pressOnRow(editor, "gpu8", "Connect");
-  await says(editor, "gpu8", /^connected/);
+  await byPalette(editor, "ML Session: Disconnect", rowSays(editor, "gpu8", /^not connected/));
+  await pressOnRow(editor, "gpu8", "Connect", rowSays(editor, "gpu8", /^connected/));
   assert.equal(await dialog(editor), undefined);
   assert.equal(await readFile(host.knownHosts, "utf8"), before);
 }
 
-async function approve(editor: ServedEditor, stage: string): Promise<void> {
-  await asked(editor, new RegExp(`Launch ${stage} on gpu8\\?`));
+const launchOf = (editor: ServedEditor, stage: string) => dialogWith(editor, new RegExp(`Launch ${stage} on gpu8\\?`));
+
+async function launch(editor: ServedEditor, stage: string): Promise<void> {
+  await pressOnRow(editor, stage, "Launch Stage", launchOf(editor, stage));
   await answer(editor, "Launch");
 }
 
 async function launches(editor: ServedEditor): Promise<void> {
-  await pressOnRow(editor, "inference", "Launch Stage");
-  await approve(editor, "inference");
+  await launch(editor, "inference");
   await says(editor, "inference", /[1-5]0 \/ 25,000/);
-  await pressOnRow(editor, "download", "Launch Stage");
-  await approve(editor, "download");
+  await launch(editor, "download");
   await says(editor, "download", /failed .*after start · .*huggingface-cli.* \(exit 127\)/);
   const alerts = await editor.waitFor(async () => {
     const rows = await editor.treeRows("Alerts");
@@ -95,11 +103,12 @@ async function launches(editor: ServedEditor): Promise<void> {
   }, "the alert");
   assert.equal(alerts[0]?.label, "download");
   await editor.waitFor(async () => (await editor.badge("ML Session")) === "1", "the badge");
+  const failure = message(editor, /^download failed on gpu8/);
+  await editor.waitFor(failure.seen, failure.what);
   await editor.waitFor(
-    async () => (await editor.notifications()).some((message) => message.startsWith("download failed on gpu8")),
-    "the notification",
+    async () => (await editor.statusBarText()).some((text) => text.includes("download failed")),
+    "the failure in the status bar",
   );
-  assert.ok((await editor.statusBarText()).some((text) => text.includes("download failed")));
   await editor.screenshot("story-dark");
   await editor.switchTheme("light");
   await editor.screenshot("story-light");
@@ -107,9 +116,12 @@ async function launches(editor: ServedEditor): Promise<void> {
 }
 
 async function cured(editor: ServedEditor, host: RemoteHost): Promise<void> {
-  await pressOnRow(editor, "download", "Restart Stage");
-  await editor.answer("Restart Stage: download", `Restart with ${host.home}/ml-env/bin/hf`);
-  await approve(editor, "download");
+  const title = "Restart Stage: download";
+  await pressOnRow(editor, "download", "Restart Stage", quickPick(editor, title));
+  await editor.answer(title, `Restart with ${host.home}/ml-env/bin/hf`);
+  const { seen, what } = launchOf(editor, "download");
+  await editor.waitFor(seen, what, 180_000);
+  await answer(editor, "Launch");
   await says(editor, "download", /^finished/);
   const file = await readFile(join(host.folder, "ml-session.yaml"), "utf8");
   assert.equal(file, fileFor(host.home).replace("huggingface-cli", `${host.home}/ml-env/bin/hf`));
@@ -117,31 +129,28 @@ async function cured(editor: ServedEditor, host: RemoteHost): Promise<void> {
 }
 
 async function stopped(editor: ServedEditor): Promise<void> {
-  await editor.palette("ML Session: Stop Stage");
-  await asked(editor, /Stop inference\?/);
+  await byPalette(editor, "ML Session: Stop Stage", dialogWith(editor, /Stop inference\?/));
   await answer(editor, "Stop");
   await says(editor, "inference", /^stopped/);
-  await pressOnRow(editor, "inference", "Restart Stage");
-  await says(editor, "inference", /[1-5]0 \/ 25,000/);
+  await pressOnRow(
+    editor,
+    "inference",
+    "Restart Stage",
+    rowSays(editor, "inference", /^(?!stopped).*[1-5]0 \/ 25,000/),
+  );
   assert.equal(await dialog(editor), undefined, "what was agreed to is not asked again");
-  await editor.palette("ML Session: Stop Stage");
-  await asked(editor, /Stop inference\?/);
+  await byPalette(editor, "ML Session: Stop Stage", dialogWith(editor, /Stop inference\?/));
   await answer(editor, "Stop");
   await says(editor, "inference", /^stopped/);
 }
 
 async function changedKey(editor: ServedEditor, host: RemoteHost): Promise<void> {
   const old = fingerprint(host);
-  await editor.palette("ML Session: Disconnect");
-  await says(editor, "gpu8", /^not connected/);
+  await byPalette(editor, "ML Session: Disconnect", rowSays(editor, "gpu8", /^not connected/));
   await host.sshd.restartWithNewHostKey();
   const before = host.sshd.output().length;
-  await editor.palette("Notifications: Clear All Notifications");
-  await pressOnRow(editor, "gpu8", "Connect");
-  const refusal = await editor.waitFor(
-    async () => (await editor.notifications()).find((message) => message.includes("has changed")),
-    "the refusal",
-  );
+  await editor.forgetTold();
+  const refusal = await pressOnRow(editor, "gpu8", "Connect", message(editor, /has changed/));
   assert.ok(refusal.includes(old), refusal);
   assert.ok(refusal.includes(fingerprint(host)), refusal);
   await says(editor, "gpu8", /^not connected · .*changed/);

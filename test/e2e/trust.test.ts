@@ -9,12 +9,16 @@ import { type ServedEditor, withEditor } from "../rig/servedEditor";
 import {
   answer,
   asked,
+  byPalette,
   closeModalEditor,
   dialog,
+  dialogWith,
   editorProcesses,
   inTurn,
   isAlive,
+  message,
   pressOnRow,
+  rowSays,
   said,
   says,
 } from "./workbenchHands";
@@ -107,8 +111,8 @@ async function restricted(editor: ServedEditor): Promise<void> {
   await editor.openView("ML Session");
   await says(editor, "mark", /^not seen yet/);
   for (const host of ["here", "far", "odd"]) assert.equal(await said(editor, "Stages", host), "not connected");
-  const message = editor.page.locator('.pane:has(.pane-header[aria-label^="Stages"]) .message');
-  assert.match(await message.innerText(), /Restricted Mode: nothing is connected to, and nothing is run/);
+  const words = editor.page.locator('.pane:has(.pane-header[aria-label^="Stages"]) .message');
+  assert.match(await words.innerText(), /Restricted Mode: nothing is connected to, and nothing is run/);
   for (const title of ["ML Session: Launch Stage", "ML Session: Connect"])
     assert.ok(!(await editor.paletteTitles(title)).includes(title), `${title} is offered`);
 }
@@ -126,13 +130,11 @@ async function refused(editor: ServedEditor, place: Place): Promise<void> {
   await editor.palette("File: Save");
   await closeModalEditor(editor);
   for (const [index, name] of keys.entries()) {
-    await editor.palette("Notifications: Clear All Notifications");
+    await editor.forgetTold();
     // The workbench reads its keys anew some time after they are saved; until then a press means nothing.
-    await editor.waitFor(async () => {
-      await editor.page.keyboard.press(`Control+Alt+Shift+${index + 1}`);
-      await editor.page.waitForTimeout(2000);
-      return (await editor.notifications()).some((message) => message.includes("Restricted Mode"));
-    }, `${name} refused with words`);
+    const press = (): Promise<void> => editor.page.keyboard.press(`Control+Alt+Shift+${index + 1}`);
+    const { seen } = message(editor, /Restricted Mode/);
+    await editor.perform(press, { what: `${name} refused with words`, seen }, 2000);
   }
   assert.equal(await dialog(editor), undefined);
   assert.deepEqual(traced(place), []);
@@ -146,35 +148,39 @@ async function trusted(editor: ServedEditor, place: Place): Promise<void> {
     .click();
   await closeModalEditor(editor);
   await editor.openView("ML Session");
-  const message = editor.page.locator('.pane:has(.pane-header[aria-label^="Stages"]) .message');
-  await editor.waitFor(async () => (await message.allInnerTexts()).join("").trim() === "", "the message to go");
+  const words = editor.page.locator('.pane:has(.pane-header[aria-label^="Stages"]) .message');
+  await editor.waitFor(async () => (await words.allInnerTexts()).join("").trim() === "", "the message to go");
   assert.equal(await said(editor, "Stages", "here"), "not connected");
   assert.deepEqual(traced(place), []);
-  await pressOnRow(editor, "here", "Connect");
-  await says(editor, "here", /^connected/);
+  await pressOnRow(editor, "here", "Connect", rowSays(editor, "here", /^connected/));
   assert.equal(await said(editor, "Stages", "far"), "not connected", "one host was asked for, one is connected");
   assert.deepEqual(traced(place), []);
 }
 
 async function firstLaunch(editor: ServedEditor, place: Place): Promise<void> {
-  await pressOnRow(editor, "mark", "Launch Stage");
-  const question = await asked(editor, /Launch mark on here\?/);
+  const launch = dialogWith(editor, /Launch mark on here\?/);
+  const question = await pressOnRow(editor, "mark", "Launch Stage", launch);
   for (const part of ["this machine", place.folder, "export SET_UP=yes", "SOME_NAME=some-value", `${place.root}/state`])
     assert.ok(question.includes(part), `${part} is not in: ${question}`);
   assert.ok(question.includes(commandFor(place.traces, "ran")));
   await editor.screenshot("approval-dark");
   await answer(editor, "Cancel");
-  await pressOnRow(editor, "mark", "Launch Stage");
-  await asked(editor, /Launch mark on here\?/);
+  await pressOnRow(editor, "mark", "Launch Stage", launch);
   assert.deepEqual(traced(place), []);
   await answer(editor, "Launch");
   await says(editor, "mark", /running|no progress/);
-  assert.equal(await readFile(join(place.traces, "ran"), "utf8"), "yes some-value\n");
+  await written(editor, place);
+}
+
+/** What the job writes comes a moment after it is seen to run. */
+async function written(editor: ServedEditor, place: Place): Promise<void> {
+  const file = join(place.traces, "ran");
+  const text = (): Promise<string | undefined> => readFile(file, "utf8").catch(() => undefined);
+  await editor.waitFor(async () => (await text()) === "yes some-value\n", "what the job writes");
 }
 
 async function stopMark(editor: ServedEditor): Promise<void> {
-  await editor.palette("ML Session: Stop Stage");
-  await asked(editor, /Stop mark\?/);
+  await byPalette(editor, "ML Session: Stop Stage", dialogWith(editor, /Stop mark\?/));
   await answer(editor, "Stop");
   await says(editor, "mark", /^stopped/);
 }
@@ -182,10 +188,9 @@ async function stopMark(editor: ServedEditor): Promise<void> {
 async function sameAgain(editor: ServedEditor, place: Place): Promise<void> {
   await stopMark(editor);
   await rm(join(place.traces, "ran"));
-  await pressOnRow(editor, "mark", "Restart Stage");
-  await says(editor, "mark", /running|no progress/);
+  await pressOnRow(editor, "mark", "Restart Stage", rowSays(editor, "mark", /running|no progress/));
   assert.equal(await dialog(editor), undefined);
-  assert.ok(existsSync(join(place.traces, "ran")));
+  await written(editor, place);
 }
 
 async function reloaded(editor: ServedEditor): Promise<void> {
@@ -195,7 +200,7 @@ async function reloaded(editor: ServedEditor): Promise<void> {
     "the language server runs",
   );
   assert.ok(own.length > 1, "the host is watched");
-  await editor.palette("Developer: Reload Window");
+  await editor.reload();
   await editor.waitFor(() => !own.some(isAlive), "what the window before had started to end", 90_000);
   await editor.openView("ML Session");
   await says(editor, "here", /^connected/);
@@ -209,8 +214,8 @@ async function changed(editor: ServedEditor, place: Place): Promise<void> {
   const other = text.replace(commandFor(place.traces, "ran"), commandFor(place.traces, "changed"));
   await writeFile(place.file, `${other}  later:\n    host: here\n    log: ${place.root}/later.log\n`);
   await says(editor, "later", /./);
-  await pressOnRow(editor, "mark", "Restart Stage");
-  const question = await asked(editor, /Launch mark on here\?/);
+  const launch = dialogWith(editor, /Launch mark on here\?/);
+  const question = await pressOnRow(editor, "mark", "Restart Stage", launch);
   assert.ok(question.includes(commandFor(place.traces, "changed")));
   await answer(editor, "Cancel");
   assert.deepEqual(traced(place), ["ran"]);

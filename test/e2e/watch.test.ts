@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type ServedEditor, withEditor } from "../rig/servedEditor";
 import { type RemoteHost, remoteHost } from "./remoteHost";
-import { said, says, typeIn } from "./workbenchHands";
+import { byPalette, quickPick, said, says, typeIn } from "./workbenchHands";
 
 test(
   "a job started by hand that died is red with its cause, without a session file",
@@ -38,15 +38,12 @@ test(
         await editor.switchTheme("dark");
       });
       await t.test("it is there again when the window is opened anew, and gone once it is let go", async () => {
-        await editor.palette("Developer: Reload Window");
+        await editor.reload();
         await editor.openView("ML Session");
         await says(editor, "download.log", /^failed .*huggingface-cli/);
         await says(editor, "gpu9", /^connected/); // by itself, since the login asked nothing
-        await editor.palette("ML Session: Stop Watching");
-        await editor.waitFor(
-          async () => (await said(editor, "Stages", "download.log")) === undefined,
-          "the watch to go",
-        );
+        const seen = async (): Promise<boolean> => (await said(editor, "Stages", "download.log")) === undefined;
+        await byPalette(editor, "ML Session: Stop Watching", { what: "the watch to go", seen });
       });
     });
   },
@@ -60,7 +57,7 @@ async function byHand({ home }: RemoteHost, log: string): Promise<void> {
 }
 
 async function watch(editor: ServedEditor, log: string): Promise<void> {
-  await editor.palette("ML Session: Watch Remote Log…");
+  await byPalette(editor, "ML Session: Watch Remote Log…", quickPick(editor, "Watch Remote Log"));
   await editor.answer("Watch Remote Log", "gpu9");
   await typeIn(editor, "Watch a log on gpu9", log);
 }

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { TestContext } from "node:test";
 import type { Locator } from "playwright-core";
-import type { ServedEditor } from "../rig/servedEditor";
+import type { Effect, ServedEditor } from "../rig/servedEditor";
 
 const box = ".monaco-dialog-box";
 
@@ -13,23 +13,51 @@ export async function dialog(editor: ServedEditor): Promise<string | undefined> 
   return texts.length === 0 ? undefined : texts.join("\n");
 }
 
-/** Waits for a modal dialog that holds these words. */
-export async function asked(editor: ServedEditor, words: RegExp): Promise<string> {
-  return editor.waitFor(
-    async () => {
-      const text = await dialog(editor);
-      return text !== undefined && words.test(text) && text;
-    },
-    `a dialog with ${words.source}`,
-    180_000,
-  );
+/** A modal dialog that holds these words, as the effect of an action. */
+export function dialogWith(editor: ServedEditor, words: RegExp): Effect<string> {
+  const seen = async (): Promise<string | false> => {
+    const text = await dialog(editor);
+    return text !== undefined && words.test(text) && text;
+  };
+  return { what: `a dialog with ${words.source}`, seen };
 }
 
-/** Answers the modal dialog and waits until it is gone. */
+/** A row of the Stages view that says something, as the effect of an action. */
+export function rowSays(editor: ServedEditor, label: string, words: RegExp): Effect<string> {
+  const seen = async (): Promise<string | false> => {
+    const text = await said(editor, "Stages", label);
+    return text !== undefined && words.test(text) && text;
+  };
+  return { what: `${label} to say ${words.source}`, seen };
+}
+
+/** A quick pick with this title, as the effect of an action: what it offers. */
+export function quickPick(editor: ServedEditor, title: string): Effect<Awaited<ReturnType<ServedEditor["picks"]>>> {
+  const open = editor.page.locator(".quick-input-widget:visible .quick-input-title", { hasText: title });
+  return { what: `the question "${title}"`, seen: async () => (await open.count()) > 0 && editor.picks() };
+}
+
+/** A message of the product, as the effect of an action. */
+export function message(editor: ServedEditor, words: RegExp): Effect<string> {
+  const seen = async (): Promise<string | undefined> => (await editor.told()).find((text) => words.test(text));
+  return { what: `a message with ${words.source}`, seen };
+}
+
+/** Waits for a modal dialog that holds these words. */
+export async function asked(editor: ServedEditor, words: RegExp): Promise<string> {
+  const { what, seen } = dialogWith(editor, words);
+  return editor.waitFor(seen, what, 180_000);
+}
+
+/** Answers the modal dialog, until it is gone. */
 export async function answer(editor: ServedEditor, button: string): Promise<void> {
   const shown = await dialog(editor);
-  await editor.page.locator(`${box} .monaco-button`, { hasText: new RegExp(`^${button}$`) }).click();
-  await editor.waitFor(async () => (await dialog(editor)) !== shown, `the dialog to go after ${button}`);
+  const buttons = editor.page.locator(`${box} .monaco-button`, { hasText: new RegExp(`^${button}$`) });
+  const gone = async (): Promise<boolean> => (await dialog(editor)) !== shown;
+  const act = async (): Promise<void> => {
+    if (!(await gone())) await buttons.click({ timeout: 10_000 });
+  };
+  await editor.perform(act, { what: `the dialog to go after ${button}`, seen: gone });
 }
 
 /** What a row says beside its name; of a watched log, which names its session too, the log. Undefined without it. */
@@ -39,20 +67,13 @@ export async function said(editor: ServedEditor, view: string, label: string): P
 }
 
 /** Waits until a row of the Stages view says something. */
-export async function says(editor: ServedEditor, label: string, words: RegExp, timeout = 90_000): Promise<string> {
-  let last: string | undefined;
+export async function says(editor: ServedEditor, label: string, words: RegExp, timeout = 180_000): Promise<string> {
+  const { what, seen } = rowSays(editor, label, words);
   try {
-    return await editor.waitFor(
-      async () => {
-        last = await said(editor, "Stages", label);
-        return last !== undefined && words.test(last) && last;
-      },
-      `${label} to say ${words.source}`,
-      timeout,
-    );
+    return await editor.waitFor(seen, what, timeout);
   } catch (error) {
-    const messages = await editor.notifications();
-    const context = `It said last: ${last ?? "nothing"}. Messages: ${messages.join(" | ")}`;
+    const last = (await said(editor, "Stages", label)) ?? "nothing";
+    const context = `It said last: ${last}. Messages: ${(await editor.told()).join(" | ")}`;
     throw new Error(`${String(error)} ${context}`, { cause: error });
   }
 }
@@ -66,18 +87,37 @@ function row(editor: ServedEditor, label: string): Locator {
     .first();
 }
 
-/** Presses a button that a row of the Stages view shows under the mouse. */
-export async function pressOnRow(editor: ServedEditor, label: string, button: string): Promise<void> {
-  await row(editor, label).hover();
-  await row(editor, label).locator(`.action-label[aria-label^="${button}"]`).first().click();
+/** Presses a button that a row of the Stages view shows under the mouse, until that has its effect. */
+export async function pressOnRow<T>(
+  editor: ServedEditor,
+  label: string,
+  button: string,
+  effect: Effect<T>,
+): Promise<T> {
+  const act = async (): Promise<void> => {
+    await row(editor, label).hover({ timeout: 10_000 });
+    await row(editor, label).locator(`.action-label[aria-label^="${button}"]`).first().click({ timeout: 10_000 });
+  };
+  return editor.perform(act, effect);
 }
 
-/** Types into the open input box, and waits until it is taken. */
+/** Runs a command by its title, until that has its effect. */
+export async function byPalette<T>(editor: ServedEditor, title: string, effect: Effect<T>): Promise<T> {
+  return editor.perform(() => editor.palette(title), effect);
+}
+
+/** Types into the open input box, until it is taken. */
 export async function typeIn(editor: ServedEditor, title: string, text: string): Promise<void> {
   const widget = editor.page.locator(".quick-input-widget:visible", { hasText: title });
-  await widget.locator("input[type=text]").first().fill(text);
-  await editor.page.keyboard.press("Enter");
-  await widget.waitFor({ state: "hidden" });
+  await widget.waitFor();
+  const gone = async (): Promise<boolean> => (await widget.count()) === 0;
+  const act = async (): Promise<void> => {
+    if (await gone()) return;
+    const input = widget.locator("input").first();
+    await input.fill(text, { timeout: 10_000 });
+    await input.press("Enter", { timeout: 10_000 });
+  };
+  await editor.perform(act, { what: `"${title}" to be taken`, seen: gone });
 }
 
 /** Runs steps that build on each other; after one that failed the rest would only wait in vain. */

@@ -133,10 +133,8 @@ describe("the demo night in memory", () => {
     assert.match(changed[0] ?? "", /^ {4}command: nohup \/home\/demo\/ml-env\/bin\/hf download /);
     assert.deepEqual(comments(after), comments(before));
     assert.equal(document.isDirty, false, "saved");
-    const done = await until(
-      "the download to finish",
-      () => sightings(night, "download").find(({ run, state }) => run !== firstRun && state === "finished"),
-      55_000,
+    const done = await until("the download to finish", () =>
+      sightings(night, "download").find(({ run, state }) => run !== firstRun && state === "finished"),
     );
     assert.match(String(Reflect.get(done, "command")), /ml-env\/bin\/hf download/);
 

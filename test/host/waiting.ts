@@ -7,7 +7,7 @@ import { newestLines, stageLines, type StageLine } from "../../scripts/demoRepor
 export async function until<T>(
   what: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  milliseconds = 50_000,
+  milliseconds = 180_000,
 ): Promise<T> {
   const deadline = performance.now() + milliseconds;
   for (;;) {

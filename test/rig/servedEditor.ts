@@ -41,6 +41,24 @@ const patience = 60_000;
 const switches = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--no-default-browser-check"];
 switches.push("--disable-background-networking", "--disable-component-update", "--disable-sync");
 
+/** Toasts go away by themselves, on a busy machine before a test has looked: in the page, keeps what each of them said. */
+const keepMessages = `
+  globalThis.toldMessages = [];
+  new MutationObserver(() => {
+    for (const one of document.querySelectorAll(".notification-toast .notification-list-item-message")) {
+      const text = one.innerText.trim();
+      if (text !== "" && !globalThis.toldMessages.includes(text)) globalThis.toldMessages.push(text);
+    }
+  }).observe(document, { childList: true, subtree: true, characterData: true });
+`;
+
+/** What comes of an action, as far as it can be seen. */
+export interface Effect<T> {
+  readonly what: string;
+  /** Undefined or false: not yet. */
+  readonly seen: () => T | undefined | false | Promise<T | undefined | false>;
+}
+
 /** The address that opens the editor with this folder and extension. */
 export function editorAddress(server: EditorServer, options: EditorOptions): string {
   const remote = (path: string): string => `vscode-remote://${server.authority}${resolve(path)}`;
@@ -79,6 +97,7 @@ export async function withEditor<T>(options: EditorOptions, use: (editor: Served
         onSuite.exit(code);
       });
     }
+    await page.addInitScript(keepMessages);
     const editor = new ServedEditor(page, server, options.screenshots ?? "out/screenshots");
     await page.goto(editorAddress(server, options));
     await editor.ready();
@@ -133,6 +152,43 @@ export class ServedEditor {
     }
   }
 
+  /**
+   * Does something until its effect is seen. A click may meet a row that is drawn anew between press and release, and a
+   * key the wrong focus: then it is done again, but not while the product says that it is at work.
+   * @param again after so many ms without effect
+   */
+  async perform<T>(act: () => Promise<void>, { what, seen }: Effect<T>, again = 20_000): Promise<T> {
+    const deadline = performance.now() + 3 * patience;
+    let tried = Number.NEGATIVE_INFINITY;
+    let problem = "";
+    const attempt = async (): Promise<void> => {
+      if (performance.now() - tried < again || (tried > 0 && (await this.atWork()))) return;
+      try {
+        await act();
+        problem = "";
+      } catch (error) {
+        problem = ` The last try: ${String(error)}`;
+      }
+      tried = performance.now();
+    };
+    await attempt();
+    const seenOrAgain = async (): Promise<T | undefined | false> => {
+      const value = await seen();
+      if (value === undefined || value === false) await attempt();
+      return value;
+    };
+    try {
+      return await this.waitFor(seenOrAgain, what, deadline - performance.now());
+    } catch (error) {
+      throw new Error(`${String(error)}${problem} Messages: ${(await this.told()).join(" | ")}`, { cause: error });
+    }
+  }
+
+  /** Whether the view says that something is under way. */
+  private async atWork(): Promise<boolean> {
+    return (await this.page.locator(".part.sidebar .monaco-progress-container.active").count()) > 0;
+  }
+
   private get quickInput(): Locator {
     return this.page.locator(".quick-input-widget:visible");
   }
@@ -147,22 +203,24 @@ export class ServedEditor {
    */
   async palette(title: string): Promise<void> {
     await this.waitFor(() => this.openPalette(title), `the command "${title}" in the palette`);
-    await this.enter(this.quickRows.filter({ has: this.exactly(title) }), `the command "${title}"`);
-    await this.paletteInput.waitFor({ state: "hidden" });
+    await this.enter(this.quickRows.filter({ has: this.exactly(title) }), `the command "${title}"`, this.paletteInput);
   }
 
-  /** Moves the focus of the open quick pick to the row and accepts it. */
-  private async enter(row: Locator, what: string): Promise<void> {
+  /** Moves the focus of the open quick pick to the row and accepts it, until what tells that it is open is gone. */
+  private async enter(row: Locator, what: string, open: Locator): Promise<void> {
     const focused = async (): Promise<boolean> => (await row.and(this.page.locator(".focused")).count()) > 0;
     // Keys go to the input, wherever the focus was drawn to meanwhile.
     const input = this.quickInput.locator("input[type=text]").first();
-    await this.waitFor(async () => {
-      if (await focused()) return true;
-      await input.press("ArrowDown");
-      await this.page.waitForTimeout(50);
-      return focused();
-    }, `the focus on ${what}`);
-    await input.press("Enter");
+    const gone = async (): Promise<boolean> => (await open.count()) === 0;
+    const act = async (): Promise<void> => {
+      await this.waitFor(async () => {
+        if ((await focused()) || (await gone())) return true;
+        await input.press("ArrowDown", { timeout: 5000 });
+        return focused();
+      }, `the focus on ${what}`);
+      if (!(await gone())) await input.press("Enter", { timeout: 5000 });
+    };
+    await this.perform(act, { what: `${what} to be taken`, seen: gone });
   }
 
   /** The input of the command palette; other questions have other words in theirs. */
@@ -172,25 +230,39 @@ export class ServedEditor {
 
   /** The titles that the palette offers for a search. */
   async paletteTitles(search: string): Promise<string[]> {
-    await this.openPalette(search);
-    await this.page.waitForTimeout(300);
-    const titles = (await this.picks()).map(({ label }) => label);
+    if (!(await this.openPalette(search))) await this.waitFor(() => this.fillPalette(search), "the palette");
+    let last: string | undefined;
+    const titles = await this.waitFor(async () => {
+      const now = (await this.picks()).map(({ label }) => label);
+      const same = last === JSON.stringify(now);
+      last = JSON.stringify(now);
+      return same && now;
+    }, `the palette to have found all for ${search}`);
     await this.dismiss();
     return titles;
   }
 
   private async openPalette(search: string): Promise<boolean> {
-    if ((await this.paletteInput.count()) === 0) await this.page.keyboard.press("F1");
+    if (!(await this.fillPalette(search))) return false;
     try {
-      await this.paletteInput.fill(`>${search}`, { timeout: 5000 });
       await this.quickRows
         .filter({ has: this.exactly(search) })
         .first()
         .waitFor({ timeout: 5000 });
       return true;
     } catch {
+      // It lists the commands that there were when it was opened: so it is opened anew.
+      await this.page.keyboard.press("Escape");
       return false;
     }
+  }
+
+  private async fillPalette(search: string): Promise<boolean> {
+    if ((await this.paletteInput.count()) === 0) await this.page.keyboard.press("F1");
+    return this.paletteInput.fill(`>${search}`, { timeout: 5000 }).then(
+      () => true,
+      () => false,
+    );
   }
 
   private exactly(text: string): Locator {
@@ -225,26 +297,28 @@ export class ServedEditor {
 
   /** Closes the open quick pick without an answer. */
   async dismiss(): Promise<void> {
-    await this.quickInput.locator("input[type=text]").first().press("Escape");
-    await this.quickInput.waitFor({ state: "hidden" });
+    const escape = (): Promise<void> =>
+      this.quickInput.locator("input[type=text]").first().press("Escape", { timeout: 5000 });
+    const seen = async (): Promise<boolean> => (await this.quickInput.count()) === 0;
+    await this.perform(escape, { what: "the quick pick to go", seen });
   }
 
   /** Answers the quick pick with this title by the entry that holds this text. */
   async answer(title: string, text: string): Promise<void> {
     await this.asked(title);
-    await this.enter(this.quickRows.filter({ hasText: text }).first(), `"${text}"`);
-    await this.waitFor(
-      async () => (await this.quickInput.filter({ hasText: title }).count()) === 0,
-      `the question "${title}" to go`,
-    );
+    const open = this.quickInput.locator(".quick-input-title", { hasText: new RegExp(`^\\s*${escape(title)}\\s*$`) });
+    await this.enter(this.quickRows.filter({ hasText: text }).first(), `"${text}"`, open);
   }
 
   /** Shows a view container by the name on its activity bar icon. */
   async openView(container: string): Promise<void> {
     const icon = this.page.locator(`.activitybar .action-item:has(a[aria-label^="${container}"])`).first();
     await icon.waitFor();
-    if (!((await icon.getAttribute("class")) ?? "").includes("checked")) await icon.click();
-    await this.page.locator(".sidebar .composite.title", { hasText: new RegExp(container, "i") }).waitFor();
+    const title = this.page.locator(".sidebar .composite.title", { hasText: new RegExp(container, "i") });
+    const act = async (): Promise<void> => {
+      if (!((await icon.getAttribute("class")) ?? "").includes("checked")) await icon.click({ timeout: 10_000 });
+    };
+    await this.perform(act, { what: `the view ${container}`, seen: async () => (await title.count()) > 0 });
     // Away from the icon, whose hover would cover the rows.
     await this.page.mouse.move(720, 450);
   }
@@ -310,6 +384,27 @@ export class ServedEditor {
     return this.page.locator(".notification-toast .notification-list-item-message").allInnerTexts();
   }
 
+  /** What toasts have said since the page was opened or `forgetTold` was called, also those that are gone. */
+  async told(): Promise<string[]> {
+    return this.page.evaluate("globalThis.toldMessages ?? []");
+  }
+
+  /** Clears all notifications, and forgets what they said. */
+  async forgetTold(): Promise<void> {
+    await this.palette("Notifications: Clear All Notifications");
+    await this.waitFor(async () => (await this.notifications()).length === 0, "no toast");
+    await this.page.evaluate("globalThis.toldMessages.length = 0");
+  }
+
+  /** Opens the window anew, as the command does, and returns once the new one stands. */
+  async reload(): Promise<void> {
+    await this.page.evaluate("globalThis.isOldWindow = true");
+    await this.palette("Developer: Reload Window");
+    const isOld = (): Promise<boolean> => this.page.evaluate("globalThis.isOldWindow === true");
+    await this.waitFor(async () => !(await isOld().catch(() => true)), "the new window", 2 * patience);
+    await this.ready();
+  }
+
   /** Presses a button of a toast or of a modal dialog. */
   async press(button: string): Promise<void> {
     const name = new RegExp(`^${escape(button)}$`);
@@ -347,7 +442,7 @@ export class ServedEditor {
   async switchTheme(theme: Theme): Promise<void> {
     await this.page.emulateMedia({ colorScheme: theme });
     await this.page.locator(`.monaco-workbench.${theme === "dark" ? "vs-dark" : "vs"}`).waitFor();
-    await this.page.waitForTimeout(300);
+    await this.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   }
 
   /** Returns the picture's path. */

@@ -21,7 +21,7 @@ export function it(name: string, body: () => Promise<void> | void): void {
   cases.push({ name: [...path, name].join(" › "), body });
 }
 
-const longest = 60_000;
+const longest = 200_000;
 
 /** Runs all cases one after the other; rejects if any failed. Results go to the console and to the report file. */
 export async function runCases(): Promise<void> {
