@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { build } from "esbuild";
+import { sources } from "../../scripts/bundles.mjs";
 import {
   createMessageConnection,
   IPCMessageReader,
@@ -129,6 +130,7 @@ describe("the language server", () => {
       target: "node20",
       format: "cjs",
       logLevel: "warning",
+      ...sources,
     });
     editor = new Editor(serverModule);
     const capabilities = await editor.start({ logDiagnostics: true });

@@ -1,0 +1,4 @@
+import type { Loader, Plugin } from "esbuild";
+
+/** How sources that are no TypeScript come into a bundle. */
+export const sources: { loader: Record<string, Loader>; plugins: Plugin[] };
