@@ -11,7 +11,7 @@ import { readingOptions } from "./session/readingOptions";
 import { gravest } from "./session/judge";
 import { membersOn, type PlacedMember } from "./session/membersOn";
 import type { Session } from "./session/model";
-import { verdictCheck } from "./session/outputChecks";
+import { uncheckable, verdictCheck } from "./session/outputChecks";
 
 const gpuEverySeconds = 2;
 /** How often members are looked at for what is still to be asked of the host. */
@@ -143,12 +143,21 @@ export class HostWatch {
     const tell = (report: OutputReport): void => {
       this.#apply({ type: "outputs", at: this.#context.clock.now(), ...ref, run: run.run, report });
     };
-    this.#once(`outputs ${run.run}`, async () => {
+    const leave = (unchecked: string): void => {
+      tell({ ok: false, bytes: 0, files: 0, detail: "", unchecked });
+    };
+    const host = this.#current()?.hosts.get(this.#host)?.definition;
+    const why = host && uncheckable(check, host);
+    this.#once(`outputs ${run.run} ${why ?? ""}`, async () => {
+      if (why !== undefined) {
+        leave(why);
+        return;
+      }
       try {
         tell(await link.ops.checkOutputs(check, run.cwd));
       } catch (error) {
         // A link that broke says nothing about the outputs; a host that cannot look leaves them unchecked.
-        if (!isAborted(link.signal)) tell({ ok: false, bytes: 0, files: 0, detail: "", unchecked: messageOf(error) });
+        if (!isAborted(link.signal)) leave(messageOf(error));
         throw error;
       }
     });

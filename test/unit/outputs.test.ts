@@ -8,7 +8,7 @@ import type { StageDefinition } from "../../src/core/session/definition";
 import type { SessionEvent } from "../../src/core/session/events";
 import { membersOn } from "../../src/core/session/membersOn";
 import type { Session } from "../../src/core/session/model";
-import { verdictCheck, watchedOutputs } from "../../src/core/session/outputChecks";
+import { uncheckable, verdictCheck, watchedOutputs } from "../../src/core/session/outputChecks";
 import { outputsText } from "../../src/core/session/outputWords";
 import { stateText } from "../../src/core/session/stateWords";
 import { SessionStore } from "../../src/core/session/store";
@@ -113,6 +113,16 @@ test("nothing that needs a stage starts before its outputs were looked at", () =
   const report = { ok: false, bytes: 0, files: 0, detail: "", unchecked: "it broke" };
   const failed = applyEvent(over, { type: "outputs", at: 2, ...ofStage("infer"), run: "r1", report });
   assert.equal(stateOf(failed), "finished-unchecked");
+});
+
+test("a check that asks for a secret is not run without it", () => {
+  const secrets = ["HF_TOKEN"];
+  const asks = (command: string): OutputCheck => ({ files: [], command });
+  assert.match(uncheckable(asks('hf repo check --token "${HF_TOKEN}"'), { secrets }) ?? "", /asks for HF_TOKEN/);
+  assert.match(uncheckable(asks("curl -u $HF_TOKEN: x"), { secrets }) ?? "", /env_file/);
+  assert.equal(uncheckable(asks("curl -u $HF_TOKEN: x"), { secrets, envFile: "~/keys" }), undefined);
+  assert.equal(uncheckable(asks("test -s $HF_TOKENS && echo HF_TOKEN"), { secrets }), undefined);
+  assert.equal(uncheckable({ files: ["x"] }, { secrets }), undefined);
 });
 
 test("the checks of a stage: all of done_when at its end, what can be counted while it runs", () => {

@@ -1,5 +1,5 @@
 import type { OutputCheck, RunRecord } from "../ports";
-import type { StageDefinition } from "./definition";
+import type { HostDefinition, StageDefinition } from "./definition";
 
 /** The `format` of a progress reading that was made of what a stage has written, not of its log. */
 export const outputsFormat = "outputs";
@@ -26,6 +26,21 @@ export function verdictCheck(stage: StageDefinition, run: RunRecord): OutputChec
     ...(doneWhen.command === undefined ? {} : { env }),
     ...(doneWhen.logLine === undefined ? {} : { log: run.log }),
   };
+}
+
+/**
+ * Why a check's own command cannot be run, undefined if it can: it asks for a secret of the editor's storage. The check
+ * may come hours later, from another window, and no secret is kept for that on the host.
+ */
+export function uncheckable(
+  { command = "" }: OutputCheck,
+  { secrets, envFile }: Pick<HostDefinition, "secrets" | "envFile">,
+): string | undefined {
+  if (envFile !== undefined) return undefined;
+  const named = secrets.find((name) => new RegExp(`\\$\\{?${name}(?!\\w)`).test(command));
+  return named === undefined
+    ? undefined
+    : `the command of done_when asks for ${named}, and a check gets no secrets but those of an env_file`;
 }
 
 /**
