@@ -1,12 +1,27 @@
-// Launching and supervising over a real sshd, by the palette.
+// Launching and supervising over a real sshd, by the palette and by rows; at the end the extension host is killed.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { type ServedEditor, withEditor } from "../rig/servedEditor";
+import { processesWith } from "../ssh/hostHarness";
 import { type RemoteHost, remoteHost } from "./remoteHost";
-import { answer, byPalette, dialogWith, inTurn, pressOnRow, quickPick, rowSays, says, typeIn } from "./workbenchHands";
+import {
+  answer,
+  byPalette,
+  dialogWith,
+  editorProcesses,
+  inTurn,
+  isAlive,
+  message,
+  pressOnRow,
+  quickPick,
+  rowSays,
+  says,
+  typeIn,
+} from "./workbenchHands";
 
 type Step = (editor: ServedEditor, host: RemoteHost) => Promise<void>;
 
@@ -17,6 +32,13 @@ const steps: readonly (readonly [string, Step])[] = [
   ["Check Before Launch lists what a launch would meet, and starts nothing", checked],
   ["Find Program on Host says where a program is", found],
   ["a pipeline shows all its commands, and goes on until a member fails", pipeline],
+  ["the failed member alone is restarted, and what was blocked goes on by itself", mended],
+  ["a stop says what it ends", stopped],
+  ["Move Aside renames what is there", movedAside],
+  ["Start Over keeps a copy", startedOver],
+  ["Resume goes on with what is there", resumed],
+  ["a killed extension host comes back to the job as it is", killed],
+  ["a secret that is forgotten is kept no more, and was seen nowhere", secretForgotten],
 ];
 
 test("launching and supervising over a real sshd", { timeout: 1_500_000 }, async (t) => {
@@ -143,6 +165,128 @@ async function pipeline(editor: ServedEditor, { home }: RemoteHost): Promise<voi
   assert.equal(readFileSync(join(home, "token-length"), "utf8").trim(), String(canary.length));
 }
 
+async function mended(editor: ServedEditor, { home }: RemoteHost): Promise<void> {
+  await writeFile(join(home, "mended"), "");
+  // It was approved before, and left nothing that could be written over: nothing is asked.
+  await pressOnRow(editor, "shards", "Restart Failed Members", rowSays(editor, "shards", /^(4\/4 )?finished/));
+  assert.deepEqual(
+    ["0", "1", "2", "3"].map((member) => runsOf(home, "shards", member).length),
+    [1, 1, 2, 1],
+  );
+  await says(editor, "train", /10 of 30 lines written/);
+  await picture(editor, "goes-on");
+}
+
+async function stopTrain(editor: ServedEditor): Promise<string> {
+  const question = await byPalette(editor, "ML Session: Stop Stage", dialogWith(editor, /Stop train\?/));
+  await editor.screenshot("supervision-stop-dark");
+  await answer(editor, "Stop");
+  await says(editor, "train", /^stopped/);
+  return question;
+}
+
+async function stopped(editor: ServedEditor): Promise<void> {
+  const question = await stopTrain(editor);
+  assert.match(question, /It has been running for .*, 33 %/);
+  assert.match(question, /SIGTERM/);
+}
+
+async function restartBy(editor: ServedEditor, way: string): Promise<void> {
+  const title = "Restart Stage: train";
+  const offers = await pressOnRow(editor, "train", "Restart Stage", quickPick(editor, title));
+  assert.deepEqual(
+    offers.map(({ label }) => label),
+    ["Resume", "Start Over", "Move Aside", "Cancel"],
+  );
+  const input = editor.page.locator(".quick-input-widget:visible input[type=text]").first();
+  assert.match((await input.getAttribute("placeholder")) ?? "", /There already: 10 lines \(\d+ B in 1 file\)/);
+  if (way === "Move Aside") await picture(editor, "restart");
+  await editor.answer(title, way);
+}
+
+const kept = (home: string): readonly string[] =>
+  readdirSync(home).filter((name) => name.startsWith("samples.jsonl.before-"));
+const lines = (file: string): number => readFileSync(file, "utf8").split("\n").length - 1;
+
+async function movedAside(editor: ServedEditor, { home }: RemoteHost): Promise<void> {
+  await restartBy(editor, "Move Aside");
+  await says(editor, "train", /^(?!stopped).*10 of 30 lines written/);
+  const [name = ""] = kept(home);
+  assert.equal(lines(join(home, name)), 10);
+  const told = message(editor, /What was there is kept: .*before-/);
+  await editor.waitFor(told.seen, told.what);
+  await picture(editor, "kept");
+  await stopTrain(editor);
+}
+
+async function startedOver(editor: ServedEditor, { home }: RemoteHost): Promise<void> {
+  await restartBy(editor, "Start Over");
+  await says(editor, "train", /^(?!stopped).*10 of 30 lines written/);
+  assert.deepEqual(
+    kept(home).map((name) => lines(join(home, name))),
+    [10, 10],
+  );
+  await stopTrain(editor);
+}
+
+async function resumed(editor: ServedEditor, { home }: RemoteHost): Promise<void> {
+  await restartBy(editor, "Resume");
+  await says(editor, "train", /^finished/);
+  assert.equal(kept(home).length, 2);
+  const all = Array.from({ length: 30 }, (_, index) => `{"sample": ${index + 1}}\n`).join("");
+  assert.equal(readFileSync(join(home, "samples.jsonl"), "utf8"), all);
+  await picture(editor, "through");
+}
+
+async function killed(editor: ServedEditor, { home, sshd }: RemoteHost): Promise<void> {
+  await pressOnRow(editor, "count", "Launch Stage", dialogWith(editor, /Launch count on gpu8\?/));
+  await answer(editor, "Launch");
+  await editor.waitFor(() => existsSync(join(home, "count.log")) && lines(join(home, "count.log")) > 3, "its output");
+  await says(editor, "count", /^(running|no progress)/);
+  const before = ofTheWatch(sshd.folder);
+  assert.ok(before.length > 0);
+  const [victim] = editorProcesses(editor).filter(({ command }) => command.includes("--type=extensionHost"));
+  assert.ok(victim, "there is an extension host");
+  process.kill(victim.pid, "SIGKILL");
+  await editor.waitFor(() => !isAlive(victim), "the extension host to be gone");
+  const fresh = (): boolean => editorProcesses(editor).some(({ command }) => command.includes("--type=extensionHost"));
+  await editor.waitFor(async () => {
+    // After several crashes the workbench asks; a person agrees.
+    const again = editor.page.locator(".monaco-button", { hasText: /^(Restart Extension Host|Reload Window)$/ });
+    if ((await again.count()) > 0)
+      await again
+        .first()
+        .click({ timeout: 5000 })
+        .catch(() => undefined);
+    return fresh();
+  }, "a new extension host");
+  await editor.screenshot("supervision-killed-dark");
+  await says(editor, "gpu8", /^connected/);
+  await says(editor, "count", /^(running|no progress)/);
+  await editor.waitFor(() => {
+    const now = ofTheWatch(sshd.folder);
+    return before.every((pid) => !now.includes(pid));
+  }, "what watched for the killed one to be gone");
+  await writeFile(join(home, "go-on"), "");
+  await says(editor, "count", /^finished/);
+  assert.equal(runsOf(home, "count").length, 1, "no second copy");
+  const whole = Array.from({ length: 91 }, (_, index) => `line ${index + 1}\n`).join("");
+  assert.equal(readFileSync(join(home, "count.log"), "utf8"), whole);
+}
+
+/** Our processes on the host that are no job's: shells, tails and what waits in them. */
+function ofTheWatch(folder: string): readonly number[] {
+  return processesWith(`HOME=${folder}\0`).filter((pid) => {
+    try {
+      // The wrapper that waits for the job got its environment before the job's was made.
+      const isWrapper = readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("/wrapper.sh\0");
+      return !isWrapper && !readFileSync(`/proc/${pid}/environ`, "latin1").includes("ML_SESSION_RUN=");
+    } catch {
+      return false; // it has ended
+    }
+  });
+}
+
 /** Folders of the runs of a member. */
 function runsOf(home: string, stage: string, member = "0"): readonly string[] {
   const root = join(home, "state", "v1");
@@ -151,4 +295,22 @@ function runsOf(home: string, stage: string, member = "0"): readonly string[] {
   return existsSync(folder)
     ? readdirSync(folder).filter((name) => !name.startsWith(".") && !name.endsWith("lock"))
     : [];
+}
+
+async function secretForgotten(editor: ServedEditor, { sshd }: RemoteHost): Promise<void> {
+  const title = "Forget Secret";
+  await byPalette(editor, `ML Session: ${title}…`, quickPick(editor, title));
+  const boxes = editor.page.locator(".quick-input-widget:visible .quick-input-list .monaco-list-row");
+  await boxes.first().click();
+  await picture(editor, "forget");
+  const open = editor.page.locator(".quick-input-widget:visible");
+  await editor.perform(() => editor.page.keyboard.press("Enter"), {
+    what: "the choice to be taken",
+    seen: async () => (await open.count()) === 0,
+  });
+  await byPalette(editor, `ML Session: ${title}…`, message(editor, /No secret is kept on this machine/));
+  const places = [dirname(editor.server.scratch), sshd.folder];
+  const traces = execFileSync("sh", ["-c", 'grep -rlF -e "$0" "$@" || :', canary, ...places], { encoding: "utf8" });
+  assert.equal(traces, "");
+  assert.ok(!(await editor.page.content()).includes(canary));
 }
