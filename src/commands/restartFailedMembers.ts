@@ -36,7 +36,7 @@ export async function restartFailedMembers(context: CommandContext, node?: TreeN
   const { session } = picked;
   const all = picked.stages.flatMap((stage) => broken(stage).map((member) => itemOf(stage, member)));
   const [only] = all;
-  // One alone is asked about as any other, with its cures.
+  // A single one is asked about by Restart Stage, with its cures.
   if (only && all.length === 1) {
     await vscode.commands.executeCommand("mlSession.restartStage", { kind: "stage", session: session.id, ...only.ref });
     return;

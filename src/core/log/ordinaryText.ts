@@ -50,7 +50,7 @@ export function ordinaryShare(word: number, length: number): number {
   counts ??= countParts();
   const count = counts[length]?.get(word) ?? 0;
   if (count > 0) return count / total;
-  // A number that it has not is as likely as any other.
+  // A digit that is not there is as likely as the others at its place.
   for (let at = 0; at < 8 * length; at += 8)
     if (isDigit((word >>> at) & 0xff)) return 0.1 * ordinaryShare(word | (anyDigit << at), length);
   if (length === 1) return 0.1 / total;
