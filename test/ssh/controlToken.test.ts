@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { Control } from "../../src/ssh/control";
-import { processesWith, realClock, shells, until } from "./hostHarness";
+import { kill, processesWith, realClock, shells, until } from "./hostHarness";
 import { makeLocal } from "./localHost";
 
 const never = new AbortController().signal;
@@ -50,7 +50,7 @@ async function withControl(shell: string, use: (control: Control, home: string) 
   } finally {
     control.dispose();
     transport.dispose();
-    for (const pid of processesWith(home)) process.kill(pid, "SIGKILL");
+    for (const pid of processesWith(home)) kill(pid);
     rmSync(root, { recursive: true, force: true });
   }
 }

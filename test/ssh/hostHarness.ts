@@ -99,12 +99,15 @@ export async function makeTestHost(
 
 /** Ends what jobs of the test may have left: processes whose environment names the test's own folder. */
 function killMarked(root: string): void {
-  for (const pid of processesWith(root)) {
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      // It ended by itself meanwhile.
-    }
+  for (const pid of processesWith(root)) kill(pid);
+}
+
+/** Ends one process of a test; one that ended by itself meanwhile is as good. */
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
   }
 }
 

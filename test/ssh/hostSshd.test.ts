@@ -9,7 +9,7 @@ import { connectTransport } from "../../src/ssh/connect";
 import { openHost } from "../../src/ssh/hostOps";
 import { hostAt, optionsFor } from "./connection";
 import { Follower } from "./hostFollowBodies";
-import { processesWith, realClock, until, type TestHost } from "./hostHarness";
+import { kill, processesWith, realClock, until, type TestHost } from "./hostHarness";
 import { launched } from "./hostRunBodies";
 import { startSshd, type Sshd } from "./sshd";
 
@@ -58,14 +58,6 @@ async function withRemote(config: readonly string[], body: (remote: Remote) => P
     await server.stop();
     for (const pid of processesWith(mark)) kill(pid);
     rmSync(work, { recursive: true, force: true });
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended already.
   }
 }
 
