@@ -4,7 +4,8 @@ import type { HostDefinition } from "./session/definition";
 /** All of a launch that the workspace decides; shown before the first one, and remembered by its content. */
 export interface LaunchQuestion {
   readonly session: string;
-  readonly stage: string;
+  /** How it is called: the stage, and its member where it has a `matrix`. */
+  readonly name: string;
   readonly host: HostDefinition;
   readonly request: LaunchRequest;
   /** What runs instead of the request's command when the stage goes on with what is there, if that is another one. */

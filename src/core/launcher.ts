@@ -7,6 +7,7 @@ import type { LaunchApproval, LaunchPlanText, LaunchQuestion } from "./launchApp
 import { ofMember, type HostDefinition, type StageDefinition } from "./session/definition";
 import type { MemberRef, SessionEvent } from "./session/events";
 import { amountThere, checkpointThere, orphanRuns } from "./session/existingWords";
+import { memberTitle } from "./session/memberTitle";
 import { noteText, type LaunchNote } from "./session/launchNote";
 import type { Again, Member, Session } from "./session/model";
 import type { ProgramPlaces } from "./programSearch";
@@ -320,7 +321,7 @@ export class Launcher {
     const request = this.#request(session, definition, ref);
     const resumed = resumeCommand(definition);
     const other = resumed === undefined || resumed === request.command ? {} : { resumeCommand: resumed };
-    return { session, stage: ref.stage, host, request, ...other };
+    return { session, name: memberTitle({ definition }, ref.member), host, request, ...other };
   }
 
   #session(id: string): Session {

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 import type { LaunchApproval, LaunchPlanText, LaunchQuestion } from "../../core/launchApproval";
+import { approvalText, everythingOf } from "../../core/approvalText";
 import { amount, list } from "../../core/session/words";
 import { sha256 } from "./sha256";
 
@@ -52,7 +53,7 @@ interface Answer {
 /** One dialog: what will be done, and below it all that was not approved before. */
 async function askOnce(questions: readonly LaunchQuestion[], plan: LaunchPlanText | undefined): Promise<Answer> {
   const title = plan?.title ?? titleOf(questions);
-  const text = questions.length === 1 && !plan ? questions.map(everythingOf).join("") : allOf(questions);
+  const text = approvalText(questions, plan !== undefined);
   const whole = text.length <= mostShown;
   const asked = whole
     ? `This workspace's session file asks to run:\n\n${text}`
@@ -68,7 +69,7 @@ async function askOnce(questions: readonly LaunchQuestion[], plan: LaunchPlanTex
 function titleOf(questions: readonly LaunchQuestion[]): string {
   const [first] = questions;
   const hosts = list([...new Set(questions.map(({ host }) => host.name))]);
-  const what = first && questions.length === 1 ? nameOf(first) : amount(questions.length, "command");
+  const what = first && questions.length === 1 ? first.name : amount(questions.length, "command");
   return `Launch ${what} on ${hosts}?`;
 }
 
@@ -93,53 +94,4 @@ async function askWithAll({ title, detail, check, text, whole }: LongQuestion): 
   const words = `${title} The editor shows all that would run.`;
   // Not modal: the text must be scrolled through before it is answered.
   return { answer: await vscode.window.showWarningMessage(words, yes, ...check, "Cancel"), seen: true };
-}
-
-function nameOf({ stage, request }: LaunchQuestion): string {
-  return request.member === "0" ? stage : `${stage} ${request.member}`;
-}
-
-/** All of the questions; what they all have in common is said once. */
-function allOf(questions: readonly LaunchQuestion[]): string {
-  const parts = questions.map((question) => ({ name: nameOf(question), lines: linesOf(question) }));
-  const common = (parts[0]?.lines ?? []).filter((line) => parts.every(({ lines }) => lines.includes(line)));
-  const own = parts.map(({ name, lines }) => [name, ...lines.filter((line) => !common.includes(line))].join("\n  "));
-  return [...(common.length > 0 ? [["for all of them", ...common].join("\n  ")] : []), ...own].join("\n\n");
-}
-
-/** What the answer is remembered by. */
-function everythingOf(question: LaunchQuestion): string {
-  return linesOf(question).join("\n");
-}
-
-function linesOf({ host, request, resumeCommand }: LaunchQuestion): readonly string[] {
-  const { address } = host;
-  const where =
-    address.kind === "local"
-      ? "this machine"
-      : address.kind === "alias"
-        ? `ssh ${address.alias}`
-        : `ssh ${address.user === undefined ? "" : `${address.user}@`}${address.host}${address.port === undefined ? "" : `:${String(address.port)}`}`;
-  const lines = [
-    ["host", where],
-    ["folder", request.cwd ?? "~"],
-    ["log", request.log ?? "in the state folder"],
-    ["path", host.path.join(":")],
-    ["setup", host.setup.join("\n")],
-    ["environment", assignments({ ...host.env, ...request.env })],
-    ["environment file", host.envFile ?? ""],
-    ["secrets", host.secrets.join(" ")],
-    ["GPUs", request.gpus === undefined ? "" : request.gpus === "all" ? "all" : request.gpus.join(", ")],
-    ["shell", host.shell],
-    ["state folder", host.stateDir],
-    ["command", request.command],
-    ["command to resume", resumeCommand ?? ""],
-  ];
-  return lines.filter(([, value]) => value !== "").map(([name, value]) => `${name ?? ""}: ${value ?? ""}`);
-}
-
-function assignments(env: Readonly<Record<string, string>>): string {
-  return Object.entries(env)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(" ");
 }

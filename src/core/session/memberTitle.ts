@@ -1,6 +1,7 @@
-import type { Stage } from "./model";
+import type { StageDefinition } from "./definition";
 
-/** How a member is called in questions: the stage's name, with the member's own where it is one of many. */
-export function memberTitle(stage: Pick<Stage, "definition" | "members">, member: string): string {
-  return stage.members.length > 1 ? `${stage.definition.name} ${member}` : stage.definition.name;
+/** How a member is called in questions: the stage's name, with the member's own unless the stage has no `matrix`. */
+export function memberTitle({ definition }: { readonly definition: StageDefinition }, member: string): string {
+  const one = definition.memberParts === undefined && definition.members.length === 1;
+  return one ? definition.name : `${definition.name} ${member}`;
 }
