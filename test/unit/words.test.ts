@@ -101,6 +101,11 @@ test("progress is said as its tool counts", () => {
   assert.equal(said({ done: 1 }), "1 step");
   assert.equal(said({ metrics: { percent: 48.7 } }), "48 %");
   assert.equal(said({ rate: 0.0357, rate_unit: "it/s" }), "28 s/it");
+  assert.equal(said({ rate: 0, rate_unit: "line/s" }), "0 lines/s");
+  assert.equal(said({ rate: 1, rate_unit: "sample/s" }), "1 sample/s");
+  assert.equal(said({ rate: 20, rate_unit: "sample/s" }), "20 samples/s");
+  assert.equal(said({ rate: 0.05, rate_unit: "file/s" }), "20 s/file");
+  assert.equal(said({ rate: 2, rate_unit: "ba/s" }), "2 ba/s");
   assert.equal(said({}), "");
 });
 

@@ -199,7 +199,10 @@ function planText({ planned }: Picture, { definition, members }: Stage): string 
   const own = members.filter(({ name }) => planned.has(memberKey({ stage: definition.name, member: name })));
   if (own.length === 0) return undefined;
   const again = own.some(({ state }) => isBad(lastSeen(state)) || lastSeen(state).kind === "stopped");
-  return again ? "is started again by itself" : "starts by itself";
+  if (again) return "is started again by itself";
+  // What is blocked does not start as things are.
+  const blocked = own.every(({ state }) => lastSeen(state).kind === "blocked");
+  return blocked ? "starts by itself once that is finished" : "starts by itself";
 }
 
 /** A word for menus: it is started again by itself unless somebody stops that. */

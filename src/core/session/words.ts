@@ -144,12 +144,22 @@ function singular(unit: string): string {
   return unit.replace(/s$/, "");
 }
 
-/** A speed: `3.1 req/s`, `104 MB/s`; slow ones the other way round, as `28 s/it`. */
+/** Units that are whole words; `it`, `req` or a tool's own short name stay as they are. */
+const countedWords = /^(?:line|file|step|sample|example|token|row|record|request|image|frame|sequence|shard|prompt)$/;
+
+/** The unit of a speed where no single one is meant: `lines/s`, `req/s`. */
+export function rateUnitName(rateUnit: string): string {
+  const per = rateUnit.endsWith("/s") ? rateUnit.slice(0, -2) : "";
+  return countedWords.test(per) ? `${per}s/s` : rateUnit;
+}
+
+/** A speed: `3.1 req/s`, `0 lines/s`, `104 MB/s`; slow ones the other way round, as `28 s/it`. */
 export function speed(rate: number, rateUnit = "it/s"): string {
   if (rateUnit === "B/s") return `${bytes(rate)}/s`;
   const per = rateUnit.endsWith("/s") ? rateUnit.slice(0, -2) : undefined;
   if (per !== undefined && rate > 0 && rate < 0.1) return `${decimal(1 / rate)} s/${per}`;
-  return `${decimal(rate)} ${rateUnit}`;
+  const number = decimal(rate);
+  return `${number} ${number === "1" ? rateUnit : rateUnitName(rateUnit)}`;
 }
 
 /** Counter, speed and errors of a reading, as parts to be joined. */

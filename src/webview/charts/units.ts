@@ -1,4 +1,4 @@
-import { bytes, count, decimal, speed } from "../../core/session/words";
+import { bytes, count, decimal, rateUnitName, speed } from "../../core/session/words";
 import type { ChartUnit } from "../../protocol/webview";
 
 /** What a value is divided by before it is drawn, so that the axis has round numbers in the unit that is said. */
@@ -39,7 +39,7 @@ export function unitName(unit: ChartUnit): string {
     case "percent":
       return "%";
     case "rate":
-      return unit.unit === "B/s" ? "" : unit.unit;
+      return unit.unit === "B/s" ? "" : rateUnitName(unit.unit);
     case "mib":
       return "GB";
     case "watt":
