@@ -1,5 +1,6 @@
 import { messageOf } from "./errors";
 import { branch, isAborted } from "./lifecycle";
+import { lastLineOf } from "./log/lastLine";
 import { LogReader } from "./log/reader";
 import { LogFollowers } from "./logFollowers";
 import type { MonitorContext } from "./monitorContext";
@@ -129,8 +130,9 @@ export class HostWatch {
   }
 
   /** After all that the log says was told: then the exit status alone has to do as a cause. */
-  #tellWordsRead(ref: MemberRef, run: string): void {
-    this.#apply({ type: "words-read", at: this.#context.clock.now(), ...ref, run });
+  #tellWordsRead(ref: MemberRef, run: string, lastLine = this.#followers.lastLine(ref, run)): void {
+    const line = lastLine === undefined ? {} : { lastLine };
+    this.#apply({ type: "words-read", at: this.#context.clock.now(), ...ref, run, ...line });
   }
 
   /** Whether what `done_when` declares is there, of the newest run alone: older ones are history. */
@@ -176,7 +178,7 @@ export class HostWatch {
         if (reading.kind !== "failure") continue;
         this.#apply({ type: "failure", at: this.#context.clock.now(), ...ref, reading });
       }
-      if (words.length < wordsBytes) this.#tellWordsRead(ref, run.run);
+      if (words.length < wordsBytes) this.#tellWordsRead(ref, run.run, lastLineOf(words));
     });
   }
 

@@ -1,5 +1,6 @@
 import { dateBacklog } from "./backlog";
 import type { FollowedLog } from "./followedLogs";
+import { lastLineOf } from "./log/lastLine";
 import { LogReader } from "./log/reader";
 import type { ProgressReading, Reading } from "./log/reading";
 import type { Clock, FollowEvent, FollowFrom, HostOps, LogPosition, RunRecord } from "./ports";
@@ -15,6 +16,9 @@ const peekEveryMs = 500;
 const quietMs = 700;
 /** What was read last is kept, so that a run that begins now finds its first lines already here. */
 const recentBytes = 512 * 1024;
+
+/** Of what was read last, what may hold the last line: a line may come in several parts. */
+const lastChunks = 16;
 
 /** What a follower reads and whom it tells. */
 export interface LogFollowerOptions {
@@ -74,6 +78,14 @@ export class LogFollower {
 
   get caughtUp(): boolean {
     return this.#caughtUp;
+  }
+
+  /** The last line that the run wrote, as far as it was read. */
+  get lastLine(): string | undefined {
+    const own = this.#recent
+      .slice(-lastChunks)
+      .map(({ offset, data }) => data.subarray(Math.max(0, this.#runStart - offset)));
+    return lastLineOf(joined(own));
   }
 
   /** Ends when aborted; throws when the link breaks. */
@@ -245,4 +257,14 @@ export class LogFollower {
     const offset = this.#position?.offset ?? 0;
     apply({ type: "log", at: clock.now(), ...ref, offset, modifiedAt: this.#grewAt, caughtUp: this.#caughtUp });
   }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

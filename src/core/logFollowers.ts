@@ -53,6 +53,12 @@ export class LogFollowers {
     if (follower?.run?.run === run) follower.finish();
   }
 
+  /** The last line of a run's log, as far as it was read. */
+  lastLine(ref: MemberRef, run: string): string | undefined {
+    const follower = this.#followed.get(keyOf(ref))?.follower;
+    return follower?.run?.run === run ? follower.lastLine : undefined;
+  }
+
   /** Lets logs that are silent for a moment say what waited for a following line. */
   settle(): void {
     for (const { follower } of this.#followed.values()) follower.settle();

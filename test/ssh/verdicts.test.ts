@@ -55,6 +55,12 @@ const verdicts: readonly Verdict[] = [
     says: /option or value was refused.*\(exit 2\)/,
   },
   {
+    name: "3, with words that no rule knows",
+    lines: () => command("echo begin; echo 'shard 2 has no index' >&2; echo; exit 3"),
+    kind: "failed",
+    says: /exit code 3 · “shard 2 has no index”/,
+  },
+  {
     name: "an exception",
     lines: () => command("python3 -c 'import json; json.loads(\"{\")'"),
     kind: "failed",

@@ -46,6 +46,11 @@ test("without a line that explains it, the exit code alone is the cause, after t
   const all: SessionEvent = { type: "words-read", at: 6, ...ofStage("download"), run: "r1" };
   assert.equal(state(applyEvent(early, all)), "failed");
   assert.equal(state(applyEvent(early, { ...all, run: "r0" })), "running");
+  // What no rule knows is evidence all the same; that of another run is none.
+  const said = applyEvent(early, { ...all, lastLine: "shard 2 cannot be read" });
+  assert.equal(lastLineOf(said), "shard 2 cannot be read");
+  assert.equal(causeOf(said), causeOf(applyEvent(early, all)));
+  assert.equal(lastLineOf(applyEvent(said, all)), undefined);
   // A log that cannot be read is waited for longer, not for ever.
   assert.equal(state(applyEvent(early, { type: "tick", at: 2000 })), "running");
   assert.equal(state(applyEvent(early, { type: "tick", at: 10_000 })), "failed");
@@ -55,6 +60,11 @@ test("without a line that explains it, the exit code alone is the cause, after t
 function causeOf(session: Session): string {
   const { state } = member(session, "download");
   return state.kind === "failed" ? state.cause : "";
+}
+
+function lastLineOf(session: Session): string | undefined {
+  const { state } = member(session, "download");
+  return state.kind === "failed" ? state.lastLine : "";
 }
 
 test("SIGKILL says who sent it, by what the kernel counted meanwhile", () => {

@@ -3,7 +3,7 @@ import type { Alert, Member, Session } from "./model";
 import { nodeId, type TreeNode } from "./nodes";
 import { row, type Row } from "./rows";
 import { causeWithExit, join } from "./stateWords";
-import { clockTime } from "./words";
+import { clockTime, quoted } from "./words";
 
 /*
  * The Alerts view: failures that nobody acknowledged, the newest first, each with what helps below it.
@@ -25,7 +25,8 @@ function alertRow(session: Session, alert: Alert, now: number, alone: boolean): 
   const offset = failureOffset(alertMember(session, alert));
   const click = { command: "mlSession.openLog", title: "Open Log", more: offset === undefined ? [] : [{ offset }] };
   const label = alertName(session, alert);
-  const description = join(clockTime(alert.at, now), cause, alone ? undefined : session.definition.name);
+  const lastLine = alert.lastLine && quoted(alert.lastLine);
+  const description = join(clockTime(alert.at, now), cause, lastLine, alone ? undefined : session.definition.name);
   return row({
     id,
     node,
@@ -36,6 +37,7 @@ function alertRow(session: Session, alert: Alert, now: number, alone: boolean): 
     tooltip: [
       `**${escapeMarkdown(label)}** failed ${clockTime(alert.at, now)}`,
       escapeMarkdown(cause),
+      ...(lastLine ? [`**Its log ends with:** ${escapeMarkdown(lastLine)}`] : []),
       `**What helps:** ${adviceMarkdown(alert.remedy)}`,
     ].join("\n\n"),
     contextValue: command === undefined ? "alert.watched" : "alert.launchable",

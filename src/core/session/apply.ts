@@ -291,7 +291,10 @@ function alertOf(stage: string, member: Member): Alert | undefined {
   const state = lastSeen(member.state);
   if (!isBad(state)) return undefined;
   const at = member.since;
-  if (state.kind === "failed") return { stage, member: member.name, at, cause: state.cause, remedy: state.remedy };
+  if (state.kind === "failed") {
+    const { cause, remedy, lastLine } = state;
+    return { stage, member: member.name, at, cause, remedy, ...(lastLine === undefined ? {} : { lastLine }) };
+  }
   const why = state.kind === "lost" ? state.why : "";
   return { stage, member: member.name, at, cause: why, remedy: "Look at its outputs and restart it." };
 }

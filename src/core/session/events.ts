@@ -59,7 +59,7 @@ export type SessionEvent =
   | ({ readonly type: "progress"; readonly at: number; readonly reading: ProgressReading } & MemberRef)
   | ({ readonly type: "failure"; readonly at: number; readonly reading: FailureReading } & MemberRef)
   /** The run has ended, and all that it wrote to its log was read. */
-  | ({ readonly type: "words-read"; readonly at: number; readonly run: string } & MemberRef)
+  | ({ readonly type: "words-read"; readonly at: number; readonly run: string; readonly lastLine?: string } & MemberRef)
   | ({ readonly type: "outputs"; readonly at: number; readonly run: string; readonly report: OutputReport } & MemberRef)
   /** A stage that runs was looked at for what it has written. Without `run` it is somebody else's job. */
   | ({ readonly type: "written"; readonly run?: string } & OutputLook & MemberRef)

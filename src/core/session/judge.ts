@@ -108,7 +108,7 @@ function judgeEnd(run: RunRecord, end: RunEnd, member: Member, around: Circumsta
     // The record of the end may be here before the last words of the log, which know the cause.
     const patience = patienceWith(member, run);
     if (around.now - (member.endSeenAt ?? 0) < patience) return { kind: "running" };
-    return { kind: "failed", ...exitMeaning(end) };
+    return { kind: "failed", ...exitMeaning(end), ...lastWords(member) };
   }
   if (around.stage?.doneWhen) return judgeOutputs(member, failure);
   // A success line never cancels a failure, and neither does exit 0 of a script that went on after one.
@@ -119,6 +119,11 @@ function judgeEnd(run: RunRecord, end: RunEnd, member: Member, around: Circumsta
 function patienceWith(member: Member, run: RunRecord): number {
   if (member.wordsReadOf === run.run) return 0;
   return member.log?.state === "following" ? lastWordsMs : unreadLogMs;
+}
+
+/** What no rule knows the log may still say: a person reads its last line. */
+function lastWords({ lastLine, wordsReadOf, run }: Member): { readonly lastLine?: string } {
+  return lastLine === undefined || wordsReadOf !== run?.run ? {} : { lastLine };
 }
 
 /** Where the log says no more than `Killed`, as shells do, the kernel's counts know better why. */

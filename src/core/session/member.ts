@@ -54,7 +54,7 @@ export function applyToMember(member: Member, event: MemberEvent): Member {
     case "failure":
       return withFailure(member, event.reading);
     case "words-read":
-      return { ...member, wordsReadOf: event.run };
+      return withWordsRead(member, event);
     case "outputs":
       return member.run?.run === event.run ? { ...member, outputs: event.report } : member;
     case "written":
@@ -249,4 +249,12 @@ function etaOf(
   for (let i = from; i < times.length; i++) rows.push({ t: (times[i] ?? 0) / 1000, done: values[i] ?? 0, total });
   const left = estimate(rows, at / 1000);
   return left ? { ...left, at } : undefined;
+}
+
+function withWordsRead(
+  member: Member,
+  { run, lastLine }: Extract<MemberEvent, { readonly type: "words-read" }>,
+): Member {
+  const { lastLine: _before, ...rest } = member;
+  return { ...rest, wordsReadOf: run, ...(lastLine === undefined ? {} : { lastLine }) };
 }

@@ -69,6 +69,8 @@ export type StageState =
       readonly cause: string;
       readonly remedy: string;
       readonly failure?: FailureReading;
+      /** The last line of its log, where nothing in the log is known to be the cause. */
+      readonly lastLine?: string;
       readonly unfinished?: OutputReport;
       /** Where the stage has `retries`: what comes of them now. */
       readonly again?: Again;
@@ -125,6 +127,8 @@ export interface Member {
   readonly endSeenAt?: number;
   /** The run that has ended, and whose log was read to the end that it had then. */
   readonly wordsReadOf?: string;
+  /** The last line of that log, where it says anything. */
+  readonly lastLine?: string;
   readonly log?: LogState;
   readonly progress?: ProgressReading;
   /** When the progress was printed, our clock. */
@@ -239,4 +243,6 @@ export interface Alert {
   readonly at: number;
   readonly cause: string;
   readonly remedy: string;
+  /** See the failed state. */
+  readonly lastLine?: string;
 }

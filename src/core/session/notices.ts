@@ -3,7 +3,7 @@ import { adviceText, plainLine, plainMessage } from "./markdown";
 import type { Alert, Session } from "./model";
 import type { TreeNode } from "./nodes";
 import { causeWithExit } from "./stateWords";
-import { amount, firstSentence, list } from "./words";
+import { amount, firstSentence, list, quoted } from "./words";
 
 /** Members of one stage mostly fail of one cause, one after the other: so long is waited for the next, ms. */
 const settleMs = 2000;
@@ -75,7 +75,9 @@ function noticeOf(group: readonly Untold[]): readonly Notice[] {
   const { session, alert } = first;
   const cause = causeWithExit(firstSentence(alert.cause), alertMember(session, alert)?.run);
   const restart = restartOf(group);
-  const words = `${shortList(namesOf(group))} failed${onHost(session, alert)}: ${adviceText(cause).replace(/\.$/, "")}.`;
+  // Each of many ends with other words; they stand in the tree.
+  const ends = group.length === 1 && alert.lastLine ? `; its log ends with ${quoted(alert.lastLine)}` : "";
+  const words = `${shortList(namesOf(group))} failed${onHost(session, alert)}: ${adviceText(cause).replace(/\.$/, "")}${ends}.`;
   return [
     {
       keys: group.map(({ key }) => key),

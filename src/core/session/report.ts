@@ -56,7 +56,14 @@ function memberFacts(member: Member): Record<string, unknown> {
   const seen = lastSeen(state);
   return {
     state: state.kind,
-    ...(seen.kind === "failed" ? { cause: seen.cause, remedy: seen.remedy, failure: seen.failure?.failure ?? "" } : {}),
+    ...(seen.kind === "failed"
+      ? {
+          cause: seen.cause,
+          remedy: seen.remedy,
+          failure: seen.failure?.failure ?? "",
+          ...(seen.lastLine === undefined ? {} : { lastLine: seen.lastLine }),
+        }
+      : {}),
     ...(seen.kind === "refused" ? { cause: seen.reason } : {}),
     cures: cures.map((cure) => cure.title),
     ...(run ? { run: run.run, launchedAt: run.startedAt, command: run.command, exit: run.end?.exit } : {}),

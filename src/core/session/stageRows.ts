@@ -278,6 +278,7 @@ function memberTooltip(title: string, member: Member, now: number): string {
   return paragraphs(
     `**${escapeMarkdown(title)}** · ${escapeMarkdown(stateText(state, member, now))}`,
     state.kind === "failed" ? `**Cause:** ${escapeMarkdown(causeWithExit(state.cause, run))}` : undefined,
+    state.kind === "failed" && state.lastLine ? `**Its log ends with:** ${escapeMarkdown(state.lastLine)}` : undefined,
     state.kind === "failed" ? `**What helps:** ${adviceMarkdown(state.remedy)}` : undefined,
     state.kind === "unknown" ? escapeMarkdown(state.why) : undefined,
     outputs && `**Outputs:** ${escapeMarkdown(outputs, 1000)}`,

@@ -1,7 +1,18 @@
 import type { RunRecord } from "../ports";
 import type { ConnectFailure } from "../errors";
 import type { Again, ConnectionState, Member, SeenState, StageState } from "./model";
-import { bytes, clockTime, count, duration, finishRange, firstSentence, list, progressParts, counter } from "./words";
+import {
+  bytes,
+  clockTime,
+  count,
+  duration,
+  finishRange,
+  firstSentence,
+  list,
+  progressParts,
+  counter,
+  quoted,
+} from "./words";
 
 /** A quick end is told from the start ("failed 0.4 s after start"), a late one by the clock. */
 const quickEndMs = 120_000;
@@ -86,7 +97,11 @@ function seenText(state: SeenState, facts: MemberFacts, now: number): string {
     case "finished-unchecked":
       return state.tooSoon ? tooSoonText(facts, now) : `${endedAt("finished", facts, now)} · result not checked`;
     case "failed":
-      return join(failedText(state.cause, facts, now), state.again && againText(state.again, now));
+      return join(
+        failedText(state.cause, facts, now),
+        state.lastLine && quoted(state.lastLine),
+        state.again && againText(state.again, now),
+      );
     case "stopped":
       return `${endedAt("stopped", facts, now)}${state.by === "" ? "" : ` by ${state.by}`}`;
     case "lost":

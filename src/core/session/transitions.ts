@@ -1,6 +1,6 @@
 import { lastSeen } from "./judge";
 import type { Member, Transition } from "./model";
-import { bytes } from "./words";
+import { bytes, quoted } from "./words";
 
 /** More than a night of restarts has. */
 const mostTransitions = 50;
@@ -35,7 +35,7 @@ function evidenceOf(member: Member): string {
     case "failed":
       return state.failure
         ? `${endOf(member)}; its log says: ${state.failure.text}`
-        : `${endOf(member)}; ${state.cause}`;
+        : `${endOf(member)}; ${state.cause}${state.lastLine === undefined ? "" : ` · ${quoted(state.lastLine)}`}`;
     case "finished":
     case "finished-unchecked":
       return `${endOf(member)}; ${member.outputs ? outputsOf(member.outputs) : "nothing was declared to check"}`;

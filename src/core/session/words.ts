@@ -201,3 +201,8 @@ function trimmed(text: string): string {
 export function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s+\p{Lu})/su.exec(text)?.[0] ?? text;
 }
+
+/** A line of a log among our own words. */
+export function quoted(line: string): string {
+  return `“${line}”`;
+}
