@@ -23,6 +23,10 @@ export interface ConnectorOptions {
   readonly user: string;
   /** Instead of the user's and the system's SSH configuration, as `ssh -F`; for tests. */
   readonly sshConfigFile?: string;
+  /** Between two signs of life that the host is asked for, ms; instead of 15 s, for tests. */
+  readonly keepaliveMs?: number;
+  /** After so long without a sign of life the host ends what we run there; instead of 90 s, for tests. */
+  readonly silenceSeconds?: number;
 }
 
 /**

@@ -17,6 +17,7 @@ export interface Journey extends ConfigContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal;
+  readonly keepaliveMs?: number;
 }
 
 /** A client that has logged in, and what to let go of after it. */
@@ -57,7 +58,9 @@ async function arriveAt(
   const route = await routeTo(host, jumps, journey, depth);
   const { asker, clock, signal } = journey;
   try {
-    const request: LoginRequest = { host, label, socket: route.socket, hostKeys, asker, clock, signal };
+    const { keepaliveMs } = journey;
+    const more = keepaliveMs === undefined ? {} : { keepaliveMs };
+    const request: LoginRequest = { host, label, socket: route.socket, hostKeys, asker, clock, signal, ...more };
     return { client: await logIn(request), release: route.release };
   } catch (error) {
     route.release();
