@@ -67,7 +67,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     isTrusted,
     clock,
     logger,
-    launchedFrom: `${userInfo().username}@${hostname()}`,
+    launchedFrom: me(),
   });
   const unasked = { store, launcher, underWay: new LaunchesUnderWay(), isTrusted, clock, logger };
   const pipelines = new PipelineRunner({ ...unasked, memory: keptPipelines(context.workspaceState, demoSession) });
@@ -114,6 +114,11 @@ export async function deactivate(): Promise<void> {
   await ending?.();
 }
 
+/** Who launches and stops from here, as runs say it. */
+function me(): string {
+  return `${userInfo().username}@${hostname()}`;
+}
+
 interface ViewParts {
   readonly store: SessionStore;
   readonly logs: FollowedLogs;
@@ -137,7 +142,7 @@ function registerViews({ store, logs, clock, extensionUri, claim }: ViewParts): 
     registerGpusTree({ sessions: store, clock }),
     registerAlertsTree({ sessions: store, clock }),
     registerStatusBar({ sessions: store, clock }),
-    registerNotifications({ sessions: store, clock, enabled: () => readSettings().notifications, claim }),
+    registerNotifications({ sessions: store, clock, me: me(), enabled: () => readSettings().notifications, claim }),
     store.onDidChange(() => {
       void vscode.commands.executeCommand("setContext", "mlSession.hasSession", store.sessions.size > 0);
       const goesOn = [...store.sessions.values()].some(({ pipeline }) => pipeline && pipeline.standing !== "through");

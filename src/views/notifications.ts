@@ -9,6 +9,8 @@ import type { SessionReader } from "../core/session/store";
 interface NotificationDeps {
   readonly sessions: SessionReader;
   readonly clock: Clock;
+  /** The person at this window, as runs say who launched or stopped them. */
+  readonly me: string;
   /** The user's setting; asked each time. Failures that happen while it is off are never told later. */
   readonly enabled: () => boolean;
   /** Whether this window may tell of the failure: false where another window has told it already. */
@@ -47,11 +49,11 @@ export function registerNotifications(deps: NotificationDeps): Disposable {
 }
 
 /** One notification when a pipeline is through or cannot go on; what it waits for stands in the tree. */
-function pipelineNews({ sessions, enabled, claim = () => true }: NotificationDeps): () => void {
+function pipelineNews({ sessions, me, enabled, claim = () => true }: NotificationDeps): () => void {
   const last = new Map<string, string | undefined>();
   return () => {
     for (const session of sessions.sessions.values()) {
-      const notice = pipelineNotice(session);
+      const notice = pipelineNotice(session, me);
       if (last.get(session.id) === notice?.key) continue;
       last.set(session.id, notice?.key);
       if (!notice || !claim(notice.key) || !enabled()) continue;

@@ -128,7 +128,7 @@ async function checked(editor: ServedEditor, { home }: RemoteHost): Promise<void
   const title = "Check Before Launch";
   await byPalette(editor, `ML Session: ${title}…`, quickPick(editor, title));
   await editor.answer(title, "train");
-  const list = quickPick(editor, "train: ");
+  const list = quickPick(editor, "Check of train: ");
   const rows = await editor.waitFor(list.seen, "the list of what was checked", 180_000);
   await picture(editor, "check");
   assert.ok(rows.some(({ label, description }) => `${label} ${description}`.includes("HF_TOKEN")));
@@ -213,7 +213,7 @@ async function movedAside(editor: ServedEditor, { home }: RemoteHost): Promise<v
   await says(editor, "train", /^(?!stopped).*10 of 30 lines written/);
   const [name = ""] = kept(home);
   assert.equal(lines(join(home, name)), 10);
-  const told = message(editor, /What was there is kept: .*before-/);
+  const told = message(editor, /Kept as .*before-/);
   await editor.waitFor(told.seen, told.what);
   await picture(editor, "kept");
   await stopTrain(editor);

@@ -143,7 +143,7 @@ function behaviour(name: string, shell: string): void {
           rows.flatMap(({ level, says }) => (level === "error" ? [`${title}: ${says}`] : [])),
         );
       };
-      const missing = `nothing matches model-${name}/*.bin (download: waiting)`;
+      const missing = `nothing matches model-${name}/*.bin; download has not run`;
       const notThere = "nowhere-to-be-found is not on the PATH of a launch";
       assert.deepEqual(await check("extract", "extract/1", "train"), [
         `extract (2 members) on here: ${missing}`,
@@ -156,7 +156,7 @@ function behaviour(name: string, shell: string): void {
       assert.deepEqual(await check("extract"), []);
       assert.deepEqual(await check("train"), [
         `command: ${notThere}`,
-        `inputs: 2 of 2 members: nothing matches features-${name}/* (extract: waiting)`,
+        `inputs: 2 of 2 members: nothing matches features-${name}/*; extract has not run`,
       ]);
       assert.equal(existsSync(mark), false, "nothing was started");
       window.close();

@@ -149,18 +149,21 @@ test("a plan is told in its order, with what is not checked and what it waits fo
 test("one notice when a pipeline is through; none where an alert tells what keeps it; else what does", () => {
   const with_ = (from: Session, standing: "going" | "stuck" | "through"): Session =>
     applyEvent(from, { type: "pipeline", at: 30_000, pipeline: { plan, standing } });
-  assert.equal(pipelineNotice(with_(session(), "going")), undefined);
+  assert.equal(pipelineNotice(with_(session(), "going"), "me@laptop"), undefined);
   const chain = definition(stage("extract"), stage("train", { needs: ["extract"] }));
   const done = play(chain, read, records(1000, ended("extract", 0), ended("train", 0)));
-  const through = pipelineNotice(with_(done, "through"));
+  const through = pipelineNotice(with_(done, "through"), "me@laptop");
   assert.equal(through?.message, "night: extract and train are finished. Not checked: extract and train.");
   const failed = play(chain, read, records(1000, ended("extract", 1)), { type: "tick", at: 20_000 });
-  assert.equal(pipelineNotice(with_(failed, "stuck")), undefined);
+  assert.equal(pipelineNotice(with_(failed, "stuck"), "me@laptop"), undefined);
   const seen = applyEvent(failed, { type: "acknowledged", at: 21_000, stage: "extract", member: "0" });
   assert.match(
-    pipelineNotice(with_(seen, "stuck"))?.message ?? "",
+    pipelineNotice(with_(seen, "stuck"), "me@laptop")?.message ?? "",
     /cannot go on. extract has failed. It goes on by itself/,
   );
+  const stopped = play(chain, read, records(1000, ended("extract", 143, { stopRequestedBy: "me@laptop" })));
+  assert.equal(pipelineNotice(with_(stopped, "stuck"), "me@laptop"), undefined);
+  assert.match(pipelineNotice(with_(stopped, "stuck"), "you@laptop")?.message ?? "", /extract is stopped/);
   const refused = play(chain, read, {
     type: "launch-refused",
     at: 1,
@@ -168,7 +171,10 @@ test("one notice when a pipeline is through; none where an alert tells what keep
     member: "0",
     reason: "no folder",
   });
-  assert.match(pipelineNotice(with_(refused, "stuck"))?.message ?? "", /extract was not started: no folder/);
+  assert.match(
+    pipelineNotice(with_(refused, "stuck"), "me@laptop")?.message ?? "",
+    /extract was not started: no folder/,
+  );
 });
 
 test("all members that wait for one thing say it once", () => {

@@ -39,7 +39,7 @@ export async function showCheck(context: CommandContext, asked: CheckAsked): Pro
   const current = context.sessions.sessions.get(session.id) ?? session;
   const sections = checkSections(current, checked);
   const chosen = await vscode.window.showQuickPick([...itemsOf(sections), ...followItems(follow)], {
-    title: `${name}: ${checkSum(sections)}`,
+    title: `Check of ${name}: ${checkSum(sections)}`,
     placeHolder: "Nothing was started. A row with a fix applies it.",
     matchOnDescription: true,
     matchOnDetail: true,

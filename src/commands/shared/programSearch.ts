@@ -35,7 +35,7 @@ function itemsOf(places: ProgramPlaces, program: string, command: string): reado
   const found = programAdvice(places, program, command).flatMap(({ path, says, offers }): OfferItem[] => [
     separator(path),
     ...(offers.length === 0 ? [{ label: `$(file-binary) ${path}`, detail: says }] : []),
-    ...offers.map((offer) => ({ label: `$(lightbulb) ${offerWords(offer)}`, detail: says, offer })),
+    ...offers.map((offer) => ({ ...offerItem(offer), detail: says, offer })),
   ]);
   const shells = shellWords(places, program).map(({ name, says, finds }) => ({
     label: `${finds ? "$(pass)" : "$(error)"} ${name}`,
@@ -49,14 +49,26 @@ function itemsOf(places: ProgramPlaces, program: string, command: string): reado
   return [...(found.length > 0 ? found : [nowhere]), last, ...shells];
 }
 
-function offerWords(offer: ProgramOffer): string {
+/** What it does in a label that is never cut, and with what behind it. */
+function offerItem(offer: ProgramOffer): { readonly label: string; readonly description: string } {
   switch (offer.kind) {
     case "command":
-      return `Write ${offer.cure.replacement} in the command`;
+      return { label: "$(lightbulb) Use in the command", description: offer.cure.replacement };
     case "path":
-      return `Add ${offer.folder} to the host's path`;
+      return { label: "$(lightbulb) Add to the host's path", description: offer.folder };
     case "setup":
-      return `Add "${offer.line}" to the host's setup`;
+      return { label: "$(lightbulb) Add to the host's setup", description: offer.line };
+  }
+}
+
+function byHand(offer: ProgramOffer): string {
+  switch (offer.kind) {
+    case "command":
+      return `write ${offer.cure.replacement} in the command`;
+    case "path":
+      return `add ${offer.folder} to the host's path`;
+    case "setup":
+      return `add "${offer.line}" to the host's setup`;
   }
 }
 
@@ -73,5 +85,5 @@ async function accept(
         ? await context.files.addToHost(session.id, host, "path", offer.folder)
         : await context.files.addToHost(session.id, host, "setup", offer.line);
   if (!done)
-    throw new ExpectedError(`The session file could not be changed by itself. Do it by hand: ${offerWords(offer)}.`);
+    throw new ExpectedError(`The session file could not be changed by itself. Do it by hand: ${byHand(offer)}.`);
 }

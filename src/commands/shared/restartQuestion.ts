@@ -71,5 +71,8 @@ export function tellKept(kept: readonly { readonly from: string; readonly to: st
   const [first] = kept;
   if (!first) return;
   const more = kept.length > 1 ? ` and ${kept.length - 1} more` : "";
-  void vscode.window.showInformationMessage(`What was there is kept: ${first.to}${more}.`);
+  // The name first: a long message is cut at its end.
+  const at = first.to.lastIndexOf("/") + 1;
+  const where = at > 1 ? ` in ${first.to.slice(0, at - 1)}` : "";
+  void vscode.window.showInformationMessage(`Kept as ${first.to.slice(at)}${more}${where}.`);
 }

@@ -67,9 +67,9 @@ export interface PipelineNotice {
 
 /**
  * What to tell of a session's pipeline: that it is through, or that it cannot go on. Nothing while it goes on, and nothing
- * where failures keep it that are told as such already.
+ * where failures keep it that are told as such already, or what was stopped by `me` (as runs say who launched them).
  */
-export function pipelineNotice(session: Session): PipelineNotice | undefined {
+export function pipelineNotice(session: Session, me: string): PipelineNotice | undefined {
   const { pipeline, definition } = session;
   if (!pipeline || pipeline.standing === "going") return undefined;
   const stages = pipeline.plan.stages.flatMap((name) => session.stages.get(name) ?? []);
@@ -83,7 +83,7 @@ export function pipelineNotice(session: Session): PipelineNotice | undefined {
     const message = `${definition.name}: ${names} ${verb} finished.${doubt}`;
     return { key: JSON.stringify([session.id, "through", runs]), message: plainMessage(message), bad: false };
   }
-  const blockers = blockersOf(session, pipeline.plan);
+  const blockers = blockersOf(session, pipeline.plan, me);
   if (blockers.length > 0 && blockers.every(({ told }) => told)) return undefined;
   const words = blockers.map(({ text }) => text);
   const message = `${definition.name}: the pipeline cannot go on. ${words.slice(0, 4).join("; ")}. It goes on by itself when that is mended.`;
@@ -92,22 +92,22 @@ export function pipelineNotice(session: Session): PipelineNotice | undefined {
 
 interface Blocker {
   readonly text: string;
-  /** An alert tells of it. */
+  /** An alert tells of it, or the person knows it. */
   readonly told: boolean;
 }
 
 /** What keeps a pipeline from going on: stages of it, or that it needs, that neither are finished nor wait for others. */
-function blockersOf(session: Session, plan: PipelinePlan): readonly Blocker[] {
+function blockersOf(session: Session, plan: PipelinePlan, me: string): readonly Blocker[] {
   const names = new Set<string>(plan.stages);
   // A set hands out what is added while it is walked through.
   for (const name of names) for (const need of session.stages.get(name)?.definition.needs ?? []) names.add(need);
   return [...names].flatMap((name) => {
     const stage = session.stages.get(name);
-    return stage ? blockersIn(session, stage, plan) : [];
+    return stage ? blockersIn(session, stage, plan, me) : [];
   });
 }
 
-function blockersIn(session: Session, stage: Stage, plan: PipelinePlan): readonly Blocker[] {
+function blockersIn(session: Session, stage: Stage, plan: PipelinePlan, me: string): readonly Blocker[] {
   const { name } = stage.definition;
   return stage.members.flatMap((member) => {
     const seen = lastSeen(member.state);
@@ -118,7 +118,8 @@ function blockersIn(session: Session, stage: Stage, plan: PipelinePlan): readonl
     )
       return [];
     if (seen.kind === "waiting" && plan.stages.includes(name) && member.queuedFor === undefined) return [];
-    const told = isBad(seen) && session.alerts.some((alert) => alert.stage === name && alert.member === member.name);
+    const alerted = isBad(seen) && session.alerts.some((alert) => alert.stage === name && alert.member === member.name);
+    const told = alerted || (seen.kind === "stopped" && seen.by === me);
     const why =
       seen.kind === "refused"
         ? `: ${seen.reason}`

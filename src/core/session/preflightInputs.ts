@@ -1,7 +1,7 @@
 import type { OutputCheck, OutputReport } from "../ports";
 import type { StageDefinition } from "./definition";
 import { isActive, lastSeen } from "./judge";
-import type { StageState } from "./model";
+import type { SeenState, StageState } from "./model";
 import { isFinished } from "./pipelinePlan";
 import type { PreflightRow } from "./preflight";
 import { shortState } from "./stateWords";
@@ -45,7 +45,7 @@ export function inputRow(input: NeededInput): PreflightRow {
   const { need, state, reports, unseen } = input;
   const seen = lastSeen(state);
   const row = { group: "inputs", name: `From ${need}` } as const;
-  const standing = isFinished(state) ? "" : ` (${need}: ${shortState(seen)})`;
+  const standing = isFinished(state) ? "" : `; ${need} ${standingWords(seen)}`;
   const why = unseen ?? reports.find(({ unchecked }) => unchecked !== undefined)?.unchecked;
   if (why !== undefined) return { ...row, level: "warning", says: `could not be looked at: ${why}${standing}` };
   const fix = input.launchable && !isActive(seen) ? { fix: { kind: "launch", stage: need } as const } : {};
@@ -56,6 +56,14 @@ export function inputRow(input: NeededInput): PreflightRow {
   }
   const says = `${thereWords(reports)}${standing}`;
   return isFinished(state) ? { ...row, level: "ok", says } : { ...row, level: "warning", says, ...fix };
+}
+
+function standingWords(seen: SeenState): string {
+  if (seen.kind === "waiting" || seen.kind === "blocked") return "has not run";
+  if (seen.kind === "launching") return "is starting";
+  if (seen.kind === "stalled") return "runs, but makes no progress";
+  const past = { failed: "has failed", stopped: "was stopped", refused: "was not started", running: "still runs" };
+  return seen.kind in past ? past[seen.kind as keyof typeof past] : `is ${shortState(seen)}`;
 }
 
 function missingWords(missing: readonly OutputReport[], members: number): string {

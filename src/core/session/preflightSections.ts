@@ -26,7 +26,7 @@ const mostNamed = 4;
 
 /**
  * The one list of a check. What several members share is said once. Of one stage it is grouped by what was looked at; of
- * several by host and stage, with what stages of a host share under the host, and the gravest first.
+ * several by host and stage, with what stages of a host share under the host. The gravest comes first.
  */
 export function checkSections(session: Session, checked: readonly CheckedMember[]): readonly CheckSection[] {
   const stages = [...new Set(checked.map(({ ref }) => ref.stage))].map((name) => stageRows(session, name, checked));
@@ -88,8 +88,8 @@ function memberNames(refs: readonly MemberRef[]): string {
 }
 
 function byGroup(rows: readonly CheckRow[]): readonly CheckSection[] {
-  const groups = [...new Set(rows.map(({ group }) => group))];
-  return groups.map((group) => ({ title: group, rows: rows.filter((row) => row.group === group) }));
+  const groups = [...new Set(gravestFirst(rows).map(({ group }) => group))];
+  return groups.map((group) => ({ title: group, rows: gravestFirst(rows.filter((row) => row.group === group)) }));
 }
 
 function sectionsOfHost(host: string, stages: readonly StageRows[]): readonly CheckSection[] {
