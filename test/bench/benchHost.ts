@@ -20,11 +20,17 @@ export interface BenchHost {
   stop(): Promise<void>;
 }
 
-/** @param bin goes before PATH of all that runs on the host */
-export async function startBenchHost(bin?: string): Promise<BenchHost> {
-  const sshd = await startSshd({
-    config: bin === undefined ? [] : [`SetEnv PATH=${bin}:/usr/local/bin:/usr/bin:/bin`],
-  });
+/** How a bench's host differs from any other. */
+interface BenchHostOptions {
+  /** Goes before PATH of all that runs on the host. */
+  readonly bin?: string;
+  /** More lines of sshd_config. */
+  readonly config?: readonly string[];
+}
+
+export async function startBenchHost({ bin, config = [] }: BenchHostOptions = {}): Promise<BenchHost> {
+  const path = bin === undefined ? [] : [`SetEnv PATH=${bin}:/usr/local/bin:/usr/bin:/bin`];
+  const sshd = await startSshd({ config: [...config, ...path] });
   const wire = await startWire(sshd.port);
   const home = join(sshd.folder, "home");
   mkdirSync(home);

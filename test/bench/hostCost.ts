@@ -1,73 +1,146 @@
-import { spawnSync } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { startBenchHost, watching } from "./benchHost";
+import { startBenchHost, watching, type BenchHost } from "./benchHost";
 import { pause, print, setting } from "./figure";
 import { cpuMsBelow, serverOf } from "./hostProcesses";
 
-/** Stays open and prints eight GPUs each interval, as the real one does; its cost is not counted. */
+/** Prints eight GPUs, once or each interval, as the real one does; while it stays open its cost is not counted. */
 const simulated = `#!/bin/sh
+every=
 for word; do case $word in -lms) next=1 ;; *) [ "\${next-}" = 1 ] && every=$word; next= ;; esac; done
 while :; do
   for gpu in 0 1 2 3 4 5 6 7; do
     printf '%s, GPU-0000000%s, NVIDIA H200 (simulated), 98, 131000, 143771, 71, 640.12, 700.00\\n' $gpu $gpu
   done
+  [ -n "$every" ] || exit 0
   sleep "$((every / 1000)).$((every % 1000 / 100))"
 done
 `;
+const query =
+  "nvidia-smi --query-gpu=index,utilization.gpu,memory.used,temperature.gpu,power.draw --format=csv,noheader";
+const names = ["job1", "job2", "job3", "job4"];
 
-/** What watching eight GPUs and four quiet logs costs the host, and what goes over the wire meanwhile. */
+/** What a way of watching costs: per cent of one core of the host, and what goes over the wire. */
+interface Cost {
+  readonly percent: number;
+  readonly kilobytesAMinute: number;
+}
+
+/** What watching eight GPUs and four quiet logs costs the host, and what goes over the wire meanwhile; four ways. */
 export async function measureHostCost(): Promise<void> {
   const bin = mkdtempSync(join(tmpdir(), "bench-bin-"));
   writeFileSync(join(bin, "nvidia-smi"), simulated);
   chmodSync(join(bin, "nvidia-smi"), 0o755);
-  const host = await startBenchHost(bin);
   const seconds = setting("BENCH_SECONDS", 60);
   try {
-    const logs = Object.fromEntries([1, 2, 3, 4].map((n) => [`job${n}`, join(host.home, `job${n}.log`)]));
-    for (const log of Object.values(logs)) writeFileSync(log, "Progress: 10/100 (0 errors), 1.0 req/s\n");
-    const window = await host.window(watching(host.home, logs));
-    await window.until("eight GPUs", () => window.session().hosts.get("gpu8")?.gpus.length === 8, 120_000);
-    const following = Object.keys(logs).every.bind(Object.keys(logs));
-    await window.until("four logs", () => following((name) => window.member(name).log?.state === "following"), 120_000);
-    // What is done once, right after connecting, is not what a night costs.
-    await pause(5000);
-    const server = serverOf(host.folder);
-    const cpu = cpuMsBelow(server);
-    const bytes = host.wire.bytes();
-    const began = performance.now();
-    await pause(seconds * 1000);
-    const minutes = (performance.now() - began) / 60_000;
-    const used = cpuMsBelow(server) - cpu;
-    const wire = (host.wire.bytes() - bytes) / minutes / 1000;
-    window.close();
-    await pause(1000);
-    const polling = pollingCost(server, host.configFile);
-    const share = (100 * used) / (minutes * 60_000);
-    print({
-      name: "host-cost",
-      value: share,
-      unit: "% of one core",
-      rival: "ssh gpu8 true each 5 s",
-      rival_value: polling,
-      ratio: polling / share,
-      bar: "<= 0.3 %",
-      ok: share <= 0.3,
-      note: `over ${(minutes * 60).toFixed(0)} s, 8 simulated GPUs, 4 quiet logs, without nvidia-smi itself; /proc counts in ticks of 10 ms`,
-    });
-    print({ name: "host-wire", value: wire, unit: "kB/min idle", bar: "<= 20 kB/min", ok: wire <= 20 });
+    const ours = await on({ bin }, (host) => ourCost(host, seconds));
+    const oneSession = await on({ bin, config: ["MaxSessions 1"] }, (host) => ourCost(host, seconds));
+    const tails = await on({ bin }, (host) => tailsCost(host, seconds));
+    const polling = await on({ bin }, (host) => pollingCost(host, seconds));
+    const note = `over ${seconds} s, 8 simulated GPUs, 4 quiet logs, without the time of an nvidia-smi that stays open`;
+    report("host", ours, { rival: "a new ssh each 5 s: nvidia-smi and four tails", cost: polling }, note);
+    report("host-tail", ours, { rival: "5 ssh that stay: tail -F, nvidia-smi -lms", cost: tails }, note);
+    report("host-one-session", oneSession, { rival: "a new ssh each 5 s", cost: polling }, note);
   } finally {
-    await host.stop();
     rmSync(bin, { recursive: true, force: true });
   }
 }
 
-/** Per cent of a core that a new connection each 5 s costs the host, whatever it then runs. */
-function pollingCost(server: number, configFile: string): number {
-  const polls = 10;
-  const before = cpuMsBelow(server);
-  for (let i = 0; i < polls; i++) spawnSync("ssh", ["-F", configFile, "gpu8", "true"], { stdio: "ignore" });
-  return (100 * (cpuMsBelow(server) - before)) / polls / 5000;
+function report(
+  name: string,
+  { percent, kilobytesAMinute }: Cost,
+  { rival, cost }: { readonly rival: string; readonly cost: Cost },
+  note: string,
+): void {
+  const wire = { value: kilobytesAMinute, unit: "kB/min idle", bar: "<= 20 kB/min", ok: kilobytesAMinute <= 20 };
+  print({
+    name: `${name}-cost`,
+    value: percent,
+    unit: "% of one core",
+    rival,
+    rival_value: cost.percent,
+    ratio: cost.percent / percent,
+    bar: "<= 0.3 %",
+    ok: percent <= 0.3,
+    note,
+  });
+  const ratio = cost.kilobytesAMinute / kilobytesAMinute;
+  print({ name: `${name}-wire`, ...wire, rival, rival_value: cost.kilobytesAMinute, ratio });
+}
+
+/** Each way has a server of its own, so that none counts what another leaves. */
+async function on(
+  options: Parameters<typeof startBenchHost>[0],
+  measure: (host: BenchHost) => Promise<Cost>,
+): Promise<Cost> {
+  const host = await startBenchHost(options);
+  try {
+    for (const log of logsOf(host)) writeFileSync(log, "Progress: 10/100 (0 errors), 1.0 req/s\n");
+    return await measure(host);
+  } finally {
+    await host.stop();
+  }
+}
+
+const logsOf = ({ home }: BenchHost): readonly string[] => names.map((name) => join(home, `${name}.log`));
+
+async function ourCost(host: BenchHost, seconds: number): Promise<Cost> {
+  const logs = Object.fromEntries(names.map((name) => [name, join(host.home, `${name}.log`)]));
+  const window = await host.window(watching(host.home, logs));
+  await window.until("eight GPUs", () => window.session().hosts.get("gpu8")?.gpus.length === 8, 120_000);
+  const all = (): boolean => names.every((name) => window.member(name).log?.state === "following");
+  await window.until("four logs", all, 120_000);
+  return costOf(host, seconds);
+}
+
+/** What a person may leave open instead. */
+async function tailsCost(host: BenchHost, seconds: number): Promise<Cost> {
+  const commands = [...logsOf(host).map((log) => `tail -n 10 -F ${log}`), `${query} -lms 2000`];
+  const open = commands.map((command) => ssh(host, command));
+  try {
+    await pause(5000);
+    return await costOf(host, seconds);
+  } finally {
+    for (const one of open) one.kill();
+  }
+}
+
+/** What a script does that asks again and again. */
+async function pollingCost(host: BenchHost, seconds: number): Promise<Cost> {
+  const polling = new AbortController();
+  const command = `${query}; tail -qn 10 ${logsOf(host).join(" ")}`;
+  const loop = (async (): Promise<void> => {
+    while (!polling.signal.aborted) {
+      const next = pause(5000);
+      await ended(ssh(host, command));
+      await next;
+    }
+  })();
+  try {
+    return await costOf(host, seconds);
+  } finally {
+    polling.abort();
+    await loop;
+  }
+}
+
+/** From a while after now, when what is done once after connecting is over. */
+async function costOf(host: BenchHost, seconds: number): Promise<Cost> {
+  await pause(5000);
+  const server = serverOf(host.folder);
+  const [cpu, bytes, began] = [cpuMsBelow(server), host.wire.bytes(), performance.now()];
+  await pause(seconds * 1000);
+  const [used, sent, ms] = [cpuMsBelow(server) - cpu, host.wire.bytes() - bytes, performance.now() - began];
+  return { percent: (100 * used) / ms, kilobytesAMinute: sent / 1000 / (ms / 60_000) };
+}
+
+function ssh(host: BenchHost, command: string): ChildProcess {
+  return spawn("ssh", ["-F", host.configFile, "gpu8", command], { stdio: "ignore" });
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => child.once("exit", () => { resolve(); }));
 }

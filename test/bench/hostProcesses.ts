@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 interface Process {
   readonly pid: number;
   readonly parent: number;
-  /** Own and of the children it has waited for, in clock ticks. */
-  readonly ticks: number;
+  /** CPU time, own and of the children it has waited for, ms. */
+  readonly cpuMs: number;
   readonly arguments: string;
 }
 
@@ -21,7 +21,8 @@ export function serverOf(folder: string): number {
 
 /**
  * CPU milliseconds of a process and all below it, living or waited for, without nvidia-smi and what it started.
- * proc(5): fields 14 to 17 of stat. What left its parent (setsid and a double fork) is not counted.
+ * proc(5): schedstat has a living process's own time in ns, fields 16 and 17 of stat what its children took. What left its
+ * parent (setsid and a double fork) is not counted.
  */
 export function cpuMsBelow(root: number): number {
   const all = processes();
@@ -29,9 +30,9 @@ export function cpuMsBelow(root: number): number {
     const own = all.find((process) => process.pid === pid);
     if (own === undefined || /(^|\/)nvidia-smi(\0|$)/.test(own.arguments.split("\0").slice(0, 2).join("\0"))) return 0;
     const children = all.filter((process) => process.parent === pid);
-    return children.reduce((sum, child) => sum + below(child.pid), own.ticks);
+    return children.reduce((sum, child) => sum + below(child.pid), own.cpuMs);
   };
-  return below(root) * tickMs;
+  return below(root);
 }
 
 function processes(): readonly Process[] {
@@ -43,10 +44,10 @@ function processes(): readonly Process[] {
         // The name, in brackets, may hold anything; what follows it is numbers.
         const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
         const number = (index: number): number => Number(fields[index - 3]);
-        const ticks = [14, 15, 16, 17].reduce((sum, index) => sum + number(index), 0);
-        return [
-          { pid: Number(name), parent: number(4), ticks, arguments: readFileSync(`/proc/${name}/cmdline`, "utf8") },
-        ];
+        const own = Number(readFileSync(`/proc/${name}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+        const cpuMs = own + (number(16) + number(17)) * tickMs;
+        const words = readFileSync(`/proc/${name}/cmdline`, "utf8");
+        return [{ pid: Number(name), parent: number(4), cpuMs, arguments: words }];
       } catch {
         return []; // It has ended.
       }
