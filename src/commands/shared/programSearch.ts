@@ -33,9 +33,8 @@ export async function searchProgram(
 function itemsOf(places: ProgramPlaces, program: string, command: string): readonly OfferItem[] {
   const separator = (label: string): OfferItem => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const found = programAdvice(places, program, command).flatMap(({ path, says, offers }): OfferItem[] => [
-    separator(path),
     ...(offers.length === 0 ? [{ label: `$(file-binary) ${path}`, detail: says }] : []),
-    ...offers.map((offer) => ({ ...offerItem(offer), detail: says, offer })),
+    ...offers.map((offer) => ({ ...offerItem(offer), detail: `${path} ${says}`, offer })),
   ]);
   const shells = shellWords(places, program).map(({ name, says, finds }) => ({
     label: `${finds ? "$(pass)" : "$(error)"} ${name}`,

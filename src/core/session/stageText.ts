@@ -1,7 +1,7 @@
 import { lastSeen } from "./judge";
 import type { Member, Stage } from "./model";
 import { causeWithExit, join, shortState, stateText } from "./stateWords";
-import { count, finishRange, firstSentence } from "./words";
+import { count, finishRange, firstSentence, quoted } from "./words";
 
 /** The gravest first, as a reader looks for them. */
 const order: readonly string[] = [
@@ -59,7 +59,11 @@ function wordOf({ state, queuedFor }: Member): string {
 /** Which member failed first, and of what: `3: CUDA ran out of memory (exit 1)`. */
 function causeText(members: readonly Member[]): string | undefined {
   for (const { name, state, run } of members) {
-    if (state.kind === "failed") return `${name}: ${causeWithExit(firstSentence(state.cause), run)}`;
+    if (state.kind === "failed")
+      return join(
+        `${name}: ${causeWithExit(firstSentence(state.cause), run)}`,
+        state.lastLine === undefined ? undefined : quoted(state.lastLine),
+      );
     if (state.kind === "lost") return `${name}: ${state.why}`;
   }
   return undefined;
