@@ -12,6 +12,7 @@ import { readingOptions } from "./session/readingOptions";
 import { gravest } from "./session/judge";
 import { membersOn, type PlacedMember } from "./session/membersOn";
 import type { Session } from "./session/model";
+import { WriterWatch } from "./writerWatch";
 import { uncheckable, verdictCheck } from "./session/outputChecks";
 
 const gpuEverySeconds = 2;
@@ -19,8 +20,6 @@ const gpuEverySeconds = 2;
 const lookEveryMs = 250;
 /** Of a run that ended before its log was followed so much is read at once: what dies early says little. */
 const wordsBytes = 64 * 1024;
-/** How often it is asked whether somebody still writes to a quiet log that no run of ours writes. */
-const writerEveryMs = 4000;
 /** A task that failed on a live link is tried again after this. */
 const againAfterMs = 5000;
 /** A question that failed is asked again after this. */
@@ -43,6 +42,7 @@ export class HostWatch {
   readonly #host: string;
   readonly #followers: LogFollowers;
   readonly #outputs: OutputWatch;
+  readonly #writers: WriterWatch;
   /** Questions by what they are about → when they may be asked again; each is answered once. */
   readonly #asked = new Map<string, number>();
 
@@ -52,6 +52,7 @@ export class HostWatch {
     this.#host = host;
     this.#followers = new LogFollowers(context, session, host);
     this.#outputs = new OutputWatch(context, session, host);
+    this.#writers = new WriterWatch(context, session);
   }
 
   /** Watches until aborted. Trouble with one part is logged and tried again; it never ends the others. */
@@ -110,7 +111,7 @@ export class HostWatch {
         this.#askForVerdict(one, link);
         this.#askForLastWords(one, link);
         this.#askForCures(one, link);
-        this.#askForWriter(one, link);
+        this.#writers.look(one, this.#followers.quietSince(one.ref), link);
       }
       await clock.sleep(lookEveryMs, link.signal);
     }
@@ -191,28 +192,6 @@ export class HostWatch {
       const cures = curesFor(failure, await link.ops.findTools(names, stage?.cwd));
       this.#apply({ type: "cures", at: this.#context.clock.now(), ...ref, cures });
     });
-  }
-
-  /** Logs without a run of ours: whether somebody has them open tells a live job from a dead one. */
-  #askForWriter({ ref, member }: PlacedMember, link: Link): void {
-    const { clock } = this.#context;
-    const quietSince = this.#followers.quietSince(ref);
-    const path = member.log?.path;
-    // Growth is proof enough of life.
-    if (member.run || path === undefined || quietSince === undefined || clock.now() - quietSince < writerEveryMs)
-      return;
-    const round = Math.floor(clock.now() / writerEveryMs);
-    const key = `writer ${ref.stage}/${ref.member}`;
-    if (this.#asked.get(key) === round) return;
-    this.#asked.set(key, round);
-    link.ops.logWriter(path).then(
-      (writer) => {
-        this.#apply({ type: "writer", at: clock.now(), ...ref, writer });
-      },
-      (error: unknown) => {
-        this.#context.logger.debug(`${this.#host}: ${key}: ${messageOf(error)}`);
-      },
-    );
   }
 
   #once(key: string, task: () => Promise<void>): void {

@@ -344,7 +344,8 @@ export interface HostOps extends Disposable, RestartOps, PreflightOps, SearchOps
   checkOutputs(check: OutputCheck, cwd: string | undefined): Promise<OutputReport>;
   /** Looks for programs by these names: PATH of a launch, login and interactive shells, virtualenvs, conda, uv. */
   findTools(names: readonly string[], cwd: string | undefined): Promise<readonly ToolCandidate[]>;
-  logWriter(path: string): Promise<LogWriter>;
+  /** @param known a process that had it open when it was last asked; looked at first, since a search over all is dear */
+  logWriter(path: string, known?: number): Promise<LogWriter>;
 }
 
 /** Makes connections. Injected into the monitor, so that the demo and the tests bring their own. */

@@ -85,8 +85,9 @@ function plain(text: string): string {
 }
 
 /** See `HostOps.logWriter`. */
-export async function logWriter(session: HostSession, path: string): Promise<LogWriter> {
-  const [answer = ""] = await session.control.ask([logWriterScript], { ...session.variables, path });
+export async function logWriter(session: HostSession, path: string, known = 0): Promise<LogWriter> {
+  const variables = { ...session.variables, path, known: whole(known) };
+  const [answer = ""] = await session.control.ask([logWriterScript], variables);
   const [, pid] = /^@ open (\d+)$/.exec(answer) ?? [];
   if (pid !== undefined) return { open: true, pid: Number(pid) };
   return answer === "@ closed" ? { open: false } : {};

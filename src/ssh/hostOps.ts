@@ -139,7 +139,7 @@ function opsOf(opened: HostSession): HostOps {
     gpus: (everySeconds, signal): AsyncIterable<GpuReport> => watchGpus(session, everySeconds, signal),
     checkOutputs: (check, cwd): Promise<OutputReport> => checkOutputs(session, check, cwd),
     findTools: (names, cwd): Promise<readonly ToolCandidate[]> => findTools(session, names, cwd),
-    logWriter: (path): Promise<LogWriter> => logWriter(session, path),
+    logWriter: (path, known): Promise<LogWriter> => logWriter(session, path, known),
     existing: (query) => existingWork(session, query),
     setAside: (query, how) => setAside(session, query, how),
     giveUpRetries: (name, run, by) => giveUpRetries(session, name, run, by),

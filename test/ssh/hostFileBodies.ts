@@ -57,6 +57,8 @@ export function fileBehaviour(name: string, shell: string, makeTransport: MakeTr
       assert.deepEqual(await host.ops.logWriter(path), { open: false });
       const writing = openSync(path, "a");
       assert.deepEqual(await host.ops.logWriter(path), { open: true, pid: process.pid });
+      // One that had it open before is only where the search begins.
+      assert.deepEqual(await host.ops.logWriter(path, process.ppid), { open: true, pid: process.pid });
       closeSync(reading);
       closeSync(writing);
     });
