@@ -1,12 +1,18 @@
 import { ConnectError } from "../core/errors";
 import type { Clock, Logger, Transport } from "../core/ports";
-import type { HostDefinition } from "../core/session/definition";
+import type { HostAddress, HostDefinition } from "../core/session/definition";
 import type { Prompter, TrustedKeys } from "../core/trust";
+import { isHandover, type SystemSshNeeded } from "./handover";
 import { createLocalTransport } from "./localTransport";
 import { Asker } from "./prompts";
-import { arrive, type Journey } from "./route";
+import { arrive } from "./route";
 import { Ssh2Transport } from "./ssh2Transport";
-import type { HostRequest } from "./sshConfig";
+import { resolveHost, type HostRequest } from "./sshConfig";
+import { connectBySystem, connectShared, type SystemConnection } from "./systemConnect";
+import type { SystemSsh } from "./systemSsh";
+
+/** The setting `mlSession.ssh.client`. */
+export type SshClient = "automatic" | "built-in" | "system";
 
 /** What connections need from the outside. */
 export interface ConnectorOptions {
@@ -23,6 +29,12 @@ export interface ConnectorOptions {
   readonly user: string;
   /** Instead of the user's and the system's SSH configuration, as `ssh -F`; for tests. */
   readonly sshConfigFile?: string;
+  /** Which client connects. Absent or `automatic`: ours, and the system's `ssh` where ours cannot or a ControlMaster is there. */
+  readonly sshClient?: SshClient;
+  /** Where this runs; absent: here. */
+  readonly platform?: NodeJS.Platform;
+  /** Addresses that the system's `ssh` had to take over, so that the next connection goes there at once. */
+  readonly handedOver?: Set<string>;
   /** Between two signs of life that the host is asked for, ms; instead of 15 s, for tests. */
   readonly keepaliveMs?: number;
   /** After so long without a sign of life the host ends what we run there; instead of 90 s, for tests. */
@@ -47,16 +59,50 @@ export async function connectTransport(
   signal.throwIfAborted();
   const { address } = host;
   if (address.kind === "local") return createLocalTransport(options.isTrusted);
-  const request: HostRequest =
-    address.kind === "alias"
-      ? { host: address.alias }
-      : {
-          host: address.host,
-          ...(address.user === undefined ? {} : { user: address.user }),
-          ...(address.port === undefined ? {} : { port: address.port }),
-        };
-  const journey: Journey = { ...options, asker: new Asker(interactive ? options.prompter : undefined), signal };
-  const { client, release } = await arrive(request, journey);
-  const { isTrusted, clock, logger } = options;
-  return new Ssh2Transport(client, { label: host.name, isTrusted, clock, logger, release });
+  const request = requestOf(address);
+  const resolved = await resolveHost(request, options);
+  const { isTrusted, clock, logger, env, sshConfigFile } = options;
+  const asker = new Asker(interactive ? options.prompter : undefined);
+  const ssh: SystemSsh = { request, host: resolved, env, ...(sshConfigFile === undefined ? {} : { sshConfigFile }) };
+  const platform = options.platform ?? process.platform;
+  return byClient(
+    { ssh, label: host.name, asker, isTrusted, clock, logger, signal, platform },
+    JSON.stringify(address),
+    options,
+  );
+}
+
+/** @param key the address, for what is remembered of it */
+async function byClient(system: SystemConnection, key: string, options: ConnectorOptions): Promise<Transport> {
+  const { sshClient = "automatic", handedOver } = options;
+  const { label, asker, signal, isTrusted, clock, logger } = system;
+  if (sshClient === "system" || (sshClient === "automatic" && handedOver?.has(key) === true)) {
+    return connectBySystem(system, false);
+  }
+  const shared = sshClient === "automatic" ? await connectShared(system) : undefined;
+  if (shared !== undefined) return shared;
+  try {
+    const { client, release } = await arrive(system.ssh.host, { ...options, asker, signal });
+    return new Ssh2Transport(client, { label, isTrusted, clock, logger, release });
+  } catch (error) {
+    if (!isHandover(error)) throw error;
+    if (sshClient === "built-in") throw notBuiltIn(label, error);
+    logger.info(`${label}: the system's ssh is used: ${error.message}`);
+    const transport = await connectBySystem(system, error.needsTouch);
+    if (!error.needsTouch) handedOver?.add(key);
+    return transport;
+  }
+}
+
+function requestOf(address: Exclude<HostAddress, { readonly kind: "local" }>): HostRequest {
+  if (address.kind === "alias") return { host: address.alias };
+  const { host, user, port } = address;
+  return { host, ...(user === undefined ? {} : { user }), ...(port === undefined ? {} : { port }) };
+}
+
+function notBuiltIn(name: string, error: SystemSshNeeded): ConnectError {
+  return new ConnectError(
+    "unsupported",
+    `${name} is not for the built-in SSH client: ${error.message}. Set mlSession.ssh.client to automatic.`,
+  );
 }

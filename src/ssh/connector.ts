@@ -1,11 +1,13 @@
 import type { HostConnector } from "../core/ports";
 import { connectTransport, type ConnectorOptions } from "./connect";
 import { openHost } from "./hostOps";
+import { inTurn } from "./prompts";
 
 export { connectTransport, type ConnectorOptions } from "./connect";
 
 /** Connects to hosts by SSH, or to this machine, and runs the host scripts there. */
-export function createConnector(options: ConnectorOptions): HostConnector {
+export function createConnector(given: ConnectorOptions): HostConnector {
+  const options: ConnectorOptions = { ...given, prompter: inTurn(given.prompter), handedOver: new Set() };
   return {
     connect: async (host, interactive, signal) => {
       const transport = await connectTransport(host, interactive, signal, options);

@@ -1,5 +1,6 @@
 import type { AnyAuthMethod, KeyboardInteractiveAuthMethod, ParsedKey, Prompt } from "ssh2";
 import { ConnectError } from "../core/errors";
+import { SystemSshNeeded } from "./handover";
 import { loginKeys, type LockedKey, type LoginKey, type LoginKeys } from "./keys";
 import type { Asker } from "./prompts";
 import type { ResolvedHost } from "./sshConfig";
@@ -23,6 +24,7 @@ export class Credentials {
   readonly #host: ResolvedHost;
   readonly #asker: Asker;
   readonly #label: string;
+  readonly #hasTicket: () => Promise<boolean>;
   readonly #tried: string[] = [];
   readonly #notes: string[] = [];
   #offered: readonly string[] = [];
@@ -30,16 +32,20 @@ export class Credentials {
   #unasked: string | undefined;
   #personAnswered = false;
 
-  constructor(host: ResolvedHost, asker: Asker, label: string) {
+  /** @param hasTicket whether there is a Kerberos ticket that OpenSSH could show */
+  constructor(host: ResolvedHost, asker: Asker, label: string, hasTicket: () => Promise<boolean>) {
     this.#host = host;
     this.#asker = asker;
     this.#label = label;
+    this.#hasTicket = hasTicket;
   }
 
   /** Yields one attempt after the other and is told what came of it; returns why there are no more. */
-  async *attempts(): AsyncGenerator<AnyAuthMethod, ConnectError, ServerAnswer> {
+  async *attempts(): AsyncGenerator<AnyAuthMethod, ConnectError | SystemSshNeeded, ServerAnswer> {
     const username = this.#host.user;
     let answer = this.#note(yield { type: "none", username });
+    const beyond = await this.#methodBeyond(answer.methods);
+    if (beyond !== undefined) return new SystemSshNeeded(`the host takes ${beyond}`);
     if (answer.methods.includes("publickey")) {
       const keys = await loginKeys(this.#host, this.#asker);
       this.#notes.push(...keys.notes);
@@ -47,6 +53,9 @@ export class Credentials {
         if (!answer.methods.includes("publickey")) break;
         this.#tried.push(key.label);
         answer = this.#note(yield attemptWith(key, username));
+      }
+      if (mayTakeAnother(answer) && keys.beyond[0] !== undefined) {
+        return new SystemSshNeeded(`${keys.beyond[0]} is to be touched`, true);
       }
     }
     if (answer.methods.includes("keyboard-interactive") && this.#mayAsk("the host asks questions")) {
@@ -78,6 +87,13 @@ export class Credentials {
       );
     }
     return new ConnectError("login-refused", lines.join("\n"));
+  }
+
+  /** OpenSSH offers these before any key. */
+  async #methodBeyond(methods: readonly string[]): Promise<string | undefined> {
+    const { gssapi, hostBased } = this.#host.beyond;
+    if (methods.includes("gssapi-with-mic") && gssapi && (await this.#hasTicket())) return "Kerberos tickets (GSSAPI)";
+    return methods.includes("hostbased") && hostBased ? "this machine's own key (hostbased)" : undefined;
   }
 
   #note(answer: ServerAnswer): ServerAnswer {
@@ -142,6 +158,10 @@ export class Credentials {
     if (answer !== undefined) this.#personAnswered = true;
     return answer;
   }
+}
+
+function mayTakeAnother({ methods, partial }: ServerAnswer): boolean {
+  return methods.includes("publickey") && !partial;
 }
 
 function attemptWith(key: LoginKey, username: string): AnyAuthMethod {

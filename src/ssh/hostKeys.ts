@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { ConnectError } from "../core/errors";
-import type { Logger } from "../core/ports";
 import type { TrustedKeys } from "../core/trust";
 import {
   fingerprintOf,
@@ -22,6 +21,9 @@ const ownStore = "the keys ML Session Monitor remembers";
 
 /** Decides whether a host is the one it says it is, before any credential is sent to it. */
 export interface HostKeyCheck {
+  /** As known_hosts names the host, and what the files say of all hosts. */
+  readonly name: string;
+  readonly known: KnownHosts;
   /** What to offer, so that the host shows a key that can be checked. */
   readonly algorithms: HostKeyAlgorithm[];
   /**
@@ -38,21 +40,17 @@ export interface HostKeyCheck {
 }
 
 /** Reads the user's, the system's and the product's own known hosts for one connection. */
-export async function hostKeyCheck(
-  host: ResolvedHost,
-  trustedKeys: TrustedKeys,
-  asker: Asker,
-  logger: Logger,
-): Promise<HostKeyCheck> {
+export async function hostKeyCheck(host: ResolvedHost, trustedKeys: TrustedKeys, asker: Asker): Promise<HostKeyCheck> {
   const files = [...host.userKnownHosts, ...host.globalKnownHosts];
   const texts = await Promise.all(
     files.map(async (file) => ({ file, text: await readFile(file, "utf8").catch(() => "") })),
   );
   const known = parseKnownHosts([...texts, { file: ownStore, text: trustedKeys.lines().join("\n") }]);
-  for (const note of known.notes) logger.debug(note);
   const name = host.hostKeyAlias?.toLowerCase() ?? knownHostsName(host.hostname, host.port);
   let accepted: Buffer | undefined;
   return {
+    name,
+    known,
     algorithms: hostKeyAlgorithms(known, name),
     accepts: (key) => accepted?.equals(key) === true,
     verify: async (key) => {

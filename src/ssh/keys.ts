@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import ssh2 from "ssh2";
 import type { ParsedKey } from "ssh2";
 import { messageOf } from "../core/errors";
+import { agentKeyTypes } from "./agentKeyTypes";
 import type { Asker } from "./prompts";
 import type { ResolvedHost } from "./sshConfig";
 
@@ -23,6 +24,8 @@ export interface LockedKey {
 export interface LoginKeys {
   readonly ready: readonly LoginKey[];
   readonly locked: readonly LockedKey[];
+  /** Security keys that would be offered next, were ssh2 able to. */
+  readonly beyond: readonly string[];
   /** Keys that were passed over, each with the reason. */
   readonly notes: readonly string[];
 }
@@ -30,10 +33,11 @@ export interface LoginKeys {
 /** Collects keys as OpenSSH does: those of the agent that the configuration names, the agent's others, then files. */
 export async function loginKeys(host: ResolvedHost, asker: Asker): Promise<LoginKeys> {
   const notes: string[] = [];
+  const socket = host.identityAgent;
   const files = (await Promise.all(host.identityFiles.map((path) => readKey(path, notes)))).filter(
     (f) => f !== undefined,
   );
-  const inAgent = host.identityAgent === undefined ? [] : await agentKeys(host.identityAgent, asker, notes);
+  const inAgent = socket === undefined ? [] : await agentKeys(socket, asker, notes);
   const named = (key: LoginKey): boolean => files.some((file) => same(file.publicKey, key.parsed));
   const ready = inAgent.filter(named);
   if (!host.identitiesOnly) ready.push(...inAgent.filter((key) => !named(key)));
@@ -41,7 +45,16 @@ export async function loginKeys(host: ResolvedHost, asker: Asker): Promise<Login
   for (const { path, privateKey } of fromFiles) {
     if (privateKey !== undefined) ready.push({ label: path, parsed: privateKey });
   }
-  return { ready, locked: fromFiles.flatMap((file) => file.locked ?? []), notes };
+  const beyond = files.filter((file) => file.securityKey === true).map((file) => file.path);
+  if (socket !== undefined && !host.identitiesOnly && (await agentKeyTypes(socket)).some(isSecurityKey)) {
+    beyond.push("the security key in the agent");
+  }
+  return { ready, locked: fromFiles.flatMap((file) => file.locked ?? []), beyond, notes };
+}
+
+/** FIDO keys: `sk-ssh-ed25519@openssh.com`, `sk-ecdsa-sha2-nistp256@openssh.com`. */
+function isSecurityKey(type: string): boolean {
+  return type.startsWith("sk-");
 }
 
 function same(a: ParsedKey | undefined, b: ParsedKey): boolean {
@@ -53,34 +66,50 @@ interface KeyFile {
   readonly publicKey?: ParsedKey;
   readonly privateKey?: ParsedKey;
   readonly locked?: LockedKey;
+  readonly securityKey?: boolean;
 }
 
 async function readKey(path: string, notes: string[]): Promise<KeyFile | undefined> {
   const text = await readFile(path).catch(() => undefined);
   const publicText = await readFile(`${path}.pub`).catch(() => undefined);
+  if (isSecurityKey(publicText?.toString("latin1") ?? "") || (text !== undefined && holdsSecurityKey(text))) {
+    return { path, securityKey: true };
+  }
   const beside = publicText === undefined ? undefined : parsed(publicText);
-  const publicKey = beside instanceof Error ? undefined : beside;
-  if (text === undefined) return publicKey === undefined ? undefined : { path, publicKey };
+  const known = beside === undefined || beside instanceof Error ? { path } : { path, publicKey: beside };
+  if (text === undefined) return "publicKey" in known ? known : undefined;
+  return privatePart(known, text, notes);
+}
+
+function privatePart(known: KeyFile, text: Buffer, notes: string[]): KeyFile | undefined {
+  const { path } = known;
+  if (text.subarray(0, 20).toString("latin1") === "PuTTY-User-Key-File-") {
+    notes.push(
+      `${path}: a key of PuTTY; convert it with  puttygen KEY -O private-openssh -o NEW  and name the new one`,
+    );
+    return undefined;
+  }
   const key = parsed(text);
-  if (!(key instanceof Error)) {
-    return key.isPrivateKey() ? { path, publicKey: key, privateKey: key } : { path, publicKey: key };
-  }
-  if (/passphrase/i.test(key.message)) {
-    const locked: LockedKey = {
-      label: path,
-      unlock: (passphrase) => {
-        const unlocked = parsed(text, passphrase);
-        return unlocked instanceof Error ? undefined : unlocked;
-      },
-    };
-    return publicKey === undefined ? { path, locked } : { path, publicKey, locked };
-  }
-  notes.push(
-    /^(sk-|.*-cert-v01)/.test(publicText?.toString("latin1") ?? "") || /unsupported/i.test(key.message)
-      ? `${path}: this kind of key (a security key or a certificate) is not supported`
-      : `${path}: ${key.message}`,
-  );
+  if (!(key instanceof Error)) return { path, publicKey: key, ...(key.isPrivateKey() ? { privateKey: key } : {}) };
+  if (/passphrase/i.test(key.message)) return { ...known, locked: lockedKey(path, text) };
+  notes.push(`${path}: ${key.message}`);
   return undefined;
+}
+
+function lockedKey(path: string, text: Buffer): LockedKey {
+  return {
+    label: path,
+    unlock: (passphrase) => {
+      const unlocked = parsed(text, passphrase);
+      return unlocked instanceof Error ? undefined : unlocked;
+    },
+  };
+}
+
+/** OpenSSH's own format has the public key in clear, also where the private one is encrypted. */
+function holdsSecurityKey(text: Buffer): boolean {
+  const body = /-----BEGIN OPENSSH PRIVATE KEY-----([A-Za-z0-9+/=\s]*)/.exec(text.toString("latin1"))?.[1];
+  return body !== undefined && /sk-(?:ssh|ecdsa)-/.test(Buffer.from(body, "base64").toString("latin1"));
 }
 
 function parsed(text: Buffer, passphrase?: string): ParsedKey | Error {
@@ -90,6 +119,10 @@ function parsed(text: Buffer, passphrase?: string): ParsedKey | Error {
 }
 
 async function agentKeys(socket: string, asker: Asker, notes: string[]): Promise<LoginKey[]> {
+  if (socket.toLowerCase() === "pageant") {
+    notes.push("Pageant is not supported; the agent service of OpenSSH for Windows is (ssh-add adds keys to it)");
+    return [];
+  }
   const agent = ssh2.createAgent(socket);
   try {
     const keys = await new Promise<readonly ParsedKey[]>((resolve, reject) => {

@@ -26,33 +26,27 @@ export type HostKeyVerdict =
   | { readonly kind: "revoked"; readonly entry: KnownHostsEntry }
   | { readonly kind: "unknown" };
 
-/** All lines of the files that count, in their order. `notes` says what was passed over and why it matters. */
+/** All lines of the files that count, in their order. */
 export interface KnownHosts {
   readonly entries: readonly KnownHostsEntry[];
-  readonly notes: readonly string[];
+  /** `@cert-authority` lines: ssh2 knows no certificates, so a host that one speaks of is for the system's ssh. */
+  readonly authorities: readonly KnownHostsEntry[];
 }
 
-/**
- * Reads known_hosts files. Lines that OpenSSH would not understand are passed over as it does; certificate
- * authorities are passed over with a note, since host certificates cannot be checked here.
- */
+/** Reads known_hosts files. Lines that OpenSSH would not understand are passed over as it does. */
 export function parseKnownHosts(texts: readonly KnownHostsText[]): KnownHosts {
   const entries: KnownHostsEntry[] = [];
-  const notes: string[] = [];
+  const authorities: KnownHostsEntry[] = [];
   for (const { file, text } of texts) {
     for (const [index, raw] of text.split("\n").entries()) {
       const fields = raw.trim().split(/[ \t]+/);
       const marker = fields[0]?.startsWith("@") === true ? fields.shift() : undefined;
-      if (marker === "@cert-authority") {
-        notes.push(`${file}:${index + 1}: certificate authorities are not supported, the line is ignored`);
-        continue;
-      }
-      if (marker !== undefined && marker !== "@revoked") continue;
-      const entry = entryOf(fields, { file, line: index + 1, revoked: marker !== undefined });
-      if (entry !== undefined) entries.push(entry);
+      if (marker !== undefined && marker !== "@revoked" && marker !== "@cert-authority") continue;
+      const entry = entryOf(fields, { file, line: index + 1, revoked: marker === "@revoked" });
+      if (entry !== undefined) (marker === "@cert-authority" ? authorities : entries).push(entry);
     }
   }
-  return { entries, notes };
+  return { entries, authorities };
 }
 
 function entryOf(

@@ -1,8 +1,8 @@
-import { spawn, type ChildProcessByStdio } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
+import { spawn } from "node:child_process";
 import type { Channel, ExitStatus, Transport } from "../core/ports";
 import { ConnectError } from "../core/errors";
 import { Emitter } from "../core/lifecycle";
+import { processChannel, type PipedProcess } from "./processChannel";
 
 /**
  * This machine as a host: a command runs through the user's login shell, as sshd would run it.
@@ -37,12 +37,10 @@ export function createLocalTransport(isTrusted: () => boolean): Transport {
   };
 }
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
-
 async function start(command: string): Promise<Channel> {
   const shell = process.env["SHELL"] ?? "/bin/sh";
   // A group of its own, so that signals meant for the editor do not reach it.
-  const child: Child = spawn(shell, ["-c", command], { detached: true, stdio: ["pipe", "pipe", "pipe"] });
+  const child: PipedProcess = spawn(shell, ["-c", command], { detached: true, stdio: ["pipe", "pipe", "pipe"] });
   const exit = exitOf(child);
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve);
@@ -50,40 +48,10 @@ async function start(command: string): Promise<Channel> {
       reject(new ConnectError("no-shell", `The shell ${shell} cannot be started: ${error.message}`));
     });
   });
-  // A pipe whose reader is gone is told by `write`, not by an event that nobody hears.
-  child.stdin.on("error", () => undefined);
-  return {
-    stdout: readable(child.stdout),
-    stderr: readable(child.stderr),
-    write: (data) =>
-      new Promise((resolve, reject) => {
-        child.stdin.write(data, (error) => {
-          if (error === null || error === undefined) resolve();
-          else reject(error);
-        });
-      }),
-    end: () => {
-      child.stdin.end();
-    },
-    exit,
-    close: () => {
-      child.stdin.destroy();
-      child.stdout.destroy();
-      child.stderr.destroy();
-    },
-  };
+  return processChannel(child, exit);
 }
 
-/** A stream that was closed by us ends; it does not fail. */
-async function* readable(stream: Readable): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of stream) yield chunk as Buffer;
-  } catch (error) {
-    if (!stream.destroyed) throw error;
-  }
-}
-
-function exitOf(child: Child): Promise<ExitStatus> {
+function exitOf(child: PipedProcess): Promise<ExitStatus> {
   return new Promise((resolve) => {
     child.once("close", (code, signal) => {
       if (signal !== null) resolve({ kind: "signal", signal });

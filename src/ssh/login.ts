@@ -4,6 +4,8 @@ import type { Duplex } from "node:stream";
 import { ConnectError, isConnectError, messageOf } from "../core/errors";
 import type { Clock } from "../core/ports";
 import { Credentials, type ServerAnswer } from "./credentials";
+import { Deadline } from "./deadline";
+import { isHandover, SystemSshNeeded } from "./handover";
 import type { HostKeyCheck } from "./hostKeys";
 import type { Asker } from "./prompts";
 import type { ResolvedHost } from "./sshConfig";
@@ -16,6 +18,8 @@ export interface LoginRequest {
   readonly socket: Duplex;
   readonly hostKeys: HostKeyCheck;
   readonly asker: Asker;
+  /** Whether there is a Kerberos ticket, which only OpenSSH can show. */
+  readonly hasTicket: () => Promise<boolean>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Instead of 15 s; for tests. */
@@ -46,9 +50,9 @@ export function logIn(request: LoginRequest): Promise<Client> {
       });
     };
     const { label, host } = request;
-    const credentials = new Credentials(host, request.asker, label);
+    const credentials = new Credentials(host, request.asker, label, request.hasTicket);
     credentials.onCancelled = fail;
-    const deadline = new Deadline(request.clock, over.signal, () => {
+    const deadline = new Deadline(request.clock, answerLimitMs, over.signal, () => {
       fail(unreachable(label, "it did not answer for 20 s"));
     });
     request.asker.onThinking = (thinking) => {
@@ -143,29 +147,6 @@ class LatestMethods {
   };
 }
 
-/** A time limit that can be stopped and started anew. */
-class Deadline {
-  readonly #clock: Clock;
-  readonly #over: AbortSignal;
-  readonly #expired: () => void;
-  #running = new AbortController();
-
-  constructor(clock: Clock, over: AbortSignal, expired: () => void) {
-    this.#clock = clock;
-    this.#over = over;
-    this.#expired = expired;
-  }
-
-  set(running: boolean): void {
-    this.#running.abort();
-    if (!running || this.#over.aborted) return;
-    this.#running = new AbortController();
-    this.#clock
-      .sleep(answerLimitMs, AbortSignal.any([this.#running.signal, this.#over]))
-      .then(this.#expired, () => undefined);
-  }
-}
-
 function unreachable(label: string, why: string, cause?: unknown): ConnectError {
   return new ConnectError("unreachable", `${label} cannot be reached: ${why}.`, { cause });
 }
@@ -188,17 +169,15 @@ function failureOf(
   error: Error & { level?: string; code?: unknown },
   label: string,
   credentials: Credentials,
-): ConnectError {
-  if (isConnectError(error)) return error;
+): ConnectError | SystemSshNeeded {
+  if (isConnectError(error) || isHandover(error)) return error;
   if (/too many authentication/i.test(error.message)) return credentials.refusal(error.message);
   const network = typeof error.code === "string" ? networkCauses.get(error.code) : undefined;
   if (network !== undefined) return unreachable(label, network, error);
   if (/no matching|unsupported/i.test(error.message)) {
-    return new ConnectError(
-      "unsupported",
-      `${label} and this client have no method in common (${error.message.replace("Handshake failed: ", "")}). ` +
-        "The host may want algorithms that only the system's ssh has.",
-      { cause: error },
+    // Nothing was offered to the host yet; OpenSSH may have an algorithm that it takes (post-quantum ones).
+    return new SystemSshNeeded(
+      `the host and the built-in client have no algorithm in common (${error.message.replace("Handshake failed: ", "")})`,
     );
   }
   if (error.message === "Connection lost before handshake") {

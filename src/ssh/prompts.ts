@@ -16,6 +16,11 @@ export class Asker {
     return this.#prompter !== undefined;
   }
 
+  /** Whether somebody is being asked right now. */
+  get thinking(): boolean {
+    return this.#open > 0;
+  }
+
   async confirmHostKey(question: HostKeyQuestion): Promise<boolean> {
     return (await this.during(this.#prompter?.confirmHostKey(question))) === true;
   }
@@ -34,4 +39,21 @@ export class Asker {
       if (--this.#open === 0) this.onThinking(false);
     }
   }
+}
+
+/**
+ * One question at a time, whichever host asks: a second input box would close the first, which reads as a cancel. A
+ * question that failed does not hold up the next one.
+ */
+export function inTurn(prompter: Prompter): Prompter {
+  let last: Promise<unknown> = Promise.resolve();
+  const next = <T>(question: () => Promise<T>): Promise<T> => {
+    const answer = last.then(question, question);
+    last = answer;
+    return answer;
+  };
+  return {
+    confirmHostKey: (question) => next(() => prompter.confirmHostKey(question)),
+    ask: (question) => next(() => prompter.ask(question)),
+  };
 }

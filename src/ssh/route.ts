@@ -3,7 +3,9 @@ import { connect, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import type { Client } from "ssh2";
 import { ConnectError, messageOf } from "../core/errors";
+import { whyNotSsh2 } from "./beyondSsh2";
 import { hostKeyCheck } from "./hostKeys";
+import { hasKerberosTicket } from "./kerberos";
 import { logIn, type LoginRequest } from "./login";
 import { resolveHost, type ConfigContext, type HostRequest, type ResolvedHost } from "./sshConfig";
 import type { Asker } from "./prompts";
@@ -35,10 +37,12 @@ interface Route {
 /** OpenSSH has no limit of its own and fails on a loop only when the machine is full of processes. */
 const maxHops = 8;
 
-/** Reaches a host over its ProxyJump hops or ProxyCommand and logs in, on every hop with a host-key check of its own. */
-export async function arrive(request: HostRequest, journey: Journey, depth = 0): Promise<Arrival> {
-  const host = await resolveHost(request, journey);
-  return arriveAt(host, host.proxyJump, journey, depth);
+/**
+ * Reaches a host over its ProxyJump hops or ProxyCommand and logs in, on every hop with a host-key check of its own.
+ * @throws ConnectError; SystemSshNeeded where the host or a hop is not for ssh2
+ */
+export function arrive(host: ResolvedHost, journey: Journey): Promise<Arrival> {
+  return arriveAt(host, host.proxyJump, journey, 0);
 }
 
 async function arriveAt(
@@ -54,13 +58,17 @@ async function arriveAt(
       `${label} is reached over more than ${maxHops} jump hosts; ProxyJump may be a loop.`,
     );
   }
-  const hostKeys = await hostKeyCheck(host, journey.trustedKeys, journey.asker, journey.logger);
+  const hostKeys = await hostKeyCheck(host, journey.trustedKeys, journey.asker);
+  const beyond = await whyNotSsh2(host, hostKeys.known, hostKeys.name);
+  if (beyond !== undefined) throw beyond;
   const route = await routeTo(host, jumps, journey, depth);
   const { asker, clock, signal } = journey;
   try {
     const { keepaliveMs } = journey;
     const more = keepaliveMs === undefined ? {} : { keepaliveMs };
-    const request: LoginRequest = { host, label, socket: route.socket, hostKeys, asker, clock, signal, ...more };
+    const hasTicket = (): Promise<boolean> => hasKerberosTicket(journey.env);
+    const { socket } = route;
+    const request: LoginRequest = { host, label, socket, hostKeys, asker, hasTicket, clock, signal, ...more };
     return { client: await logIn(request), release: route.release };
   } catch (error) {
     route.release();

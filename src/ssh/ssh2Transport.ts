@@ -2,6 +2,7 @@ import type { Client, ClientChannel } from "ssh2";
 import { ConnectError, ExpectedError, messageOf } from "../core/errors";
 import { Emitter } from "../core/lifecycle";
 import type { Channel, Clock, Logger, Transport } from "../core/ports";
+import { ChannelPlaces, rejected } from "./channelPlaces";
 import { Ssh2Channel } from "./ssh2Channel";
 
 /** What a transport needs to know of its surroundings. */
@@ -17,7 +18,6 @@ export interface Ssh2TransportOptions {
 }
 
 const openLimitMs = 10_000;
-const queueLimitMs = 30_000;
 /** OpenSSH allows 10 sessions a connection (MaxSessions); some are left for channels that are still being closed. */
 const maxChannels = 8;
 const rekeyMs = 3_600_000;
@@ -30,10 +30,9 @@ export class Ssh2Transport implements Transport {
   readonly #closed = new Emitter<string>();
   readonly onDidClose = this.#closed.event;
   readonly #channels = new Set<Ssh2Channel>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #places: ChannelPlaces;
   /** Aborted when the link is gone or let go; the reason is an ExpectedError. */
   readonly #gone = new AbortController();
-  #opening = 0;
   #bytes = 0;
   #lastClosed = Number.NEGATIVE_INFINITY;
 
@@ -41,6 +40,7 @@ export class Ssh2Transport implements Transport {
     this.label = options.label;
     this.#client = client;
     this.#options = options;
+    this.#places = new ChannelPlaces(maxChannels, options.label, options.clock);
     client.on("error", (error) => {
       // An agent's refusal is told as an error of the client, and ends nothing.
       if (error.level !== "agent") this.#lose(lossOf(error));
@@ -59,7 +59,8 @@ export class Ssh2Transport implements Transport {
       throw new ConnectError("untrusted", `Nothing is run on ${this.label}: the workspace is in Restricted Mode.`);
     }
     signal?.throwIfAborted();
-    await this.#turn(signal);
+    await this.#places.take(this.#gone.signal, signal);
+    let open = false;
     try {
       const channel = new Ssh2Channel(await this.#openPatiently(command, signal), {
         counted: (bytes) => {
@@ -68,9 +69,10 @@ export class Ssh2Transport implements Transport {
         closed: (closed) => {
           this.#channels.delete(closed);
           this.#lastClosed = this.#options.clock.now();
-          this.#waiting.shift()?.();
+          this.#places.give();
         },
       });
+      open = true;
       this.#channels.add(channel);
       const close = (): void => {
         channel.close();
@@ -80,45 +82,13 @@ export class Ssh2Transport implements Transport {
       if (this.#gone.signal.aborted) channel.finish();
       return channel;
     } finally {
-      this.#opening--;
-      if (this.#hasRoom()) this.#waiting.shift()?.();
+      if (!open) this.#places.give();
     }
   }
 
   dispose(): void {
     this.#closed.dispose();
     this.#lose("disconnected");
-  }
-
-  #hasRoom(): boolean {
-    return this.#channels.size + this.#opening < maxChannels;
-  }
-
-  /** Takes a place among the channels, waiting for one to be given back where all are in use. */
-  async #turn(signal: AbortSignal | undefined): Promise<void> {
-    this.#gone.signal.throwIfAborted();
-    while (!this.#hasRoom()) {
-      const over = new AbortController();
-      let mine: () => void = () => undefined;
-      const room = new Promise<void>((resolve) => {
-        mine = resolve;
-        this.#waiting.push(resolve);
-      });
-      try {
-        const late = this.#options.clock.sleep(queueLimitMs, over.signal).then(() => {
-          throw new ExpectedError(`All ${maxChannels} channels to ${this.label} are in use.`);
-        });
-        await Promise.race([room, late, rejected(this.#gone.signal, over.signal), rejected(signal, over.signal)]);
-      } catch (error) {
-        over.abort();
-        const index = this.#waiting.indexOf(mine);
-        if (index >= 0) this.#waiting.splice(index, 1);
-        else this.#waiting.shift()?.(); // Was called and cannot come: the next one may.
-        throw error;
-      }
-      over.abort();
-    }
-    this.#opening++;
   }
 
   /**
@@ -240,18 +210,6 @@ function abandon(stream: ClientChannel): void {
   stream.resume();
   stream.stderr.resume();
   stream.close();
-}
-
-/** Rejects with the signal's reason when it aborts; forgotten when `over` aborts. */
-function rejected(signal: AbortSignal | undefined, over: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal === undefined) return;
-    const aborted = (): void => {
-      reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
-    };
-    if (signal.aborted) aborted();
-    else signal.addEventListener("abort", aborted, { signal: over });
-  });
 }
 
 function lossOf(error: Error & { level?: string }): string {

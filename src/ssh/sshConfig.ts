@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import SSHConfig from "ssh-config";
 import { ConnectError, messageOf } from "../core/errors";
+import { readConfigFile } from "./configFile";
 
 /** Where configuration is read from, and for whom. */
 export interface ConfigContext {
@@ -12,6 +11,8 @@ export interface ConfigContext {
   readonly user: string;
   /** Instead of the user's and the system's files; as `ssh -F`. */
   readonly sshConfigFile?: string;
+  /** Where this runs; absent: here. Windows has another default for the agent. */
+  readonly platform?: NodeJS.Platform;
 }
 
 /** What was asked for: an alias or host name, with what overrides the configuration. */
@@ -39,6 +40,25 @@ export interface ResolvedHost {
   /** Comma list of hops, the first one to be reached first. */
   readonly proxyJump: string | undefined;
   readonly proxyCommand: string | undefined;
+  /** A socket of OpenSSH's ControlMaster, which may or may not be there. */
+  readonly controlPath: string | undefined;
+  /** ServerAliveInterval; 0: none. */
+  readonly keepaliveSeconds: number;
+  readonly beyond: BeyondSsh2;
+  /** What a call of `ssh` must set so that its own streams are the command's: settings of the user's that say otherwise. */
+  readonly overrides: readonly string[];
+}
+
+/** What the configuration asks for that only OpenSSH can do. */
+export interface BeyondSsh2 {
+  readonly certificateFiles: readonly string[];
+  /** GSSAPIAuthentication; many distributions switch it on for everybody, so that alone it says little. */
+  readonly gssapi: boolean;
+  readonly hostBased: boolean;
+  /** PKCS11Provider: keys of a smart card. */
+  readonly smartCard: boolean;
+  /** ProxyUseFdpass: the ProxyCommand hands over a socket. */
+  readonly passedSocket: boolean;
 }
 
 /**
@@ -66,12 +86,17 @@ export async function resolveHost(request: HostRequest, context: ConfigContext):
   return resolvedFrom(settings, request, context);
 }
 
-/** `undefined` where there is no ssh on this machine. */
-function askSsh(request: HostRequest, context: ConfigContext): Promise<Settings | undefined> {
+/** What tells `ssh` which host is meant, without the host itself. */
+export function hostArguments(request: HostRequest, context: Pick<ConfigContext, "sshConfigFile">): string[] {
   const file = context.sshConfigFile === undefined ? [] : ["-F", context.sshConfigFile];
   const port = request.port === undefined ? [] : ["-p", String(request.port)];
   const user = request.user === undefined ? [] : ["-l", request.user];
-  const args = [...file, ...port, ...user, "-G", "--", request.host];
+  return [...file, ...port, ...user];
+}
+
+/** `undefined` where there is no ssh on this machine. */
+function askSsh(request: HostRequest, context: ConfigContext): Promise<Settings | undefined> {
+  const args = [...hostArguments(request, context), "-G", "--", request.host];
   return new Promise((resolve, reject) => {
     execFile("ssh", args, { env: { ...context.env }, timeout: 10_000, maxBuffer: 1 << 20 }, (error, stdout, stderr) => {
       if (error === null) resolve(settingsOf(stdout));
@@ -99,27 +124,14 @@ function settingsOf(output: string): Settings {
   return settings;
 }
 
-/** The fallback without `ssh`: the user's file only, no Include, and nothing is executed. */
+/** The fallback without `ssh`: the user's file and what it includes; nothing is executed. */
 async function readConfig(request: HostRequest, context: ConfigContext): Promise<Settings> {
   const file = context.sshConfigFile ?? join(context.home, ".ssh", "config");
-  const text = await readFile(file, "utf8").catch(() => "");
-  const settings = new Map<string, string[]>();
   try {
-    const found = SSHConfig.parse(text).compute(request.host, { ignoreCase: true, matchExec: false });
-    for (const [key, value] of Object.entries(found)) {
-      settings.set(key.toLowerCase(), typeof value === "string" ? [value] : [...value]);
-    }
+    return await readConfigFile(file, request.host, context.home);
   } catch (error) {
     throw refusedConfig(request.host, messageOf(error));
   }
-  // The package leaves these as the file has them: lists in one value, tokens in HostName.
-  for (const key of ["userknownhostsfile", "globalknownhostsfile"]) {
-    const values = settings.get(key);
-    if (values !== undefined) settings.set(key, [values.join(" ")]);
-  }
-  const hostname = settings.get("hostname")?.[0];
-  if (hostname !== undefined) settings.set("hostname", [hostname.replaceAll("%h", request.host)]);
-  return settings;
 }
 
 const defaultKeys = ["id_rsa", "id_ecdsa", "id_ed25519"];
@@ -132,10 +144,10 @@ function resolvedFrom(settings: Settings, request: HostRequest, context: ConfigC
   const tokens: Tokens = { home: context.home, localUser: context.user, alias: request.host, hostname, port, user };
   const path = (text: string): string => expandPath(text, tokens, context.env);
   const files = (key: string, fallback: string): string[] =>
-    (one(key) ?? fallback)
-      .split(/\s+/)
-      .filter((file) => file !== "" && file !== "none" && file !== "/dev/null")
+    fileList(one(key) ?? fallback)
+      .filter((file) => file !== "none" && file !== "/dev/null")
       .map(path);
+  const yes = (key: string): boolean => one(key)?.toLowerCase() === "yes";
   const proxyCommand = absentIfNone(one("proxycommand"));
   return {
     alias: request.host,
@@ -145,7 +157,7 @@ function resolvedFrom(settings: Settings, request: HostRequest, context: ConfigC
     identityFiles: (settings.get("identityfile") ?? defaultKeys.map((key) => `~/.ssh/${key}`))
       .filter((file) => file !== "none")
       .map(path),
-    identitiesOnly: one("identitiesonly")?.toLowerCase() === "yes",
+    identitiesOnly: yes("identitiesonly"),
     identityAgent: agentSocket(one("identityagent"), context, path),
     userKnownHosts: files("userknownhostsfile", "~/.ssh/known_hosts ~/.ssh/known_hosts2"),
     globalKnownHosts: files("globalknownhostsfile", "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"),
@@ -153,7 +165,37 @@ function resolvedFrom(settings: Settings, request: HostRequest, context: ConfigC
     hostKeyAlias: absentIfNone(one("hostkeyalias")),
     proxyJump: absentIfNone(one("proxyjump")),
     proxyCommand: proxyCommand === undefined ? undefined : expandTokens(proxyCommand, tokens),
+    controlPath: absentIfNone(one("controlpath")),
+    beyond: {
+      certificateFiles: (settings.get("certificatefile") ?? []).filter((file) => file !== "none").map(path),
+      gssapi: yes("gssapiauthentication"),
+      hostBased: yes("hostbasedauthentication"),
+      smartCard: absentIfNone(one("pkcs11provider")) !== undefined,
+      passedSocket: yes("proxyusefdpass"),
+    },
+    keepaliveSeconds: Number(one("serveraliveinterval") ?? 0) || 0,
+    overrides: overridesOf(one),
   };
+}
+
+function overridesOf(one: (key: string) => string | undefined): readonly string[] {
+  return [
+    ...(one("stdinnull") === "yes" ? ["StdinNull=no"] : []),
+    ...(one("forkafterauthentication") === "yes" ? ["ForkAfterAuthentication=no"] : []),
+    ...((one("sessiontype") ?? "default") === "default" ? [] : ["SessionType=default"]),
+  ];
+}
+
+/**
+ * Several files in one value. `ssh -G` prints names with blanks without quotes (`C:\Users\First Last/.ssh/known_hosts`),
+ * so a name ends where the next one begins as absolute names do.
+ */
+function fileList(text: string): string[] {
+  const quoted = /^"[^"]*"$|"[^"]*"(?=\s|$)|\S+/g;
+  if (text.includes('"')) return (text.match(quoted) ?? []).map((file) => file.replace(/^"(.*)"$/, "$1"));
+  return text
+    .split(/\s+(?=[/~]|[A-Za-z]:[\\/]|%d|\$\{|none(?:\s|$))/)
+    .flatMap((part) => (part.trim() === "" ? [] : [part.trim()]));
 }
 
 function absentIfNone(text: string | undefined): string | undefined {
@@ -177,6 +219,9 @@ function strictness(text: string | undefined): ResolvedHost["strictHostKeyChecki
   }
 }
 
+/** The agent of OpenSSH for Windows, which sets no SSH_AUTH_SOCK. */
+const windowsAgent = "\\\\.\\pipe\\openssh-ssh-agent";
+
 /** ssh_config(5), IdentityAgent: a path, `none`, `SSH_AUTH_SOCK`, or `$NAME` of a variable that holds the path. */
 function agentSocket(
   setting: string | undefined,
@@ -187,7 +232,8 @@ function agentSocket(
   const byName = /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(setting ?? "$SSH_AUTH_SOCK")?.[1];
   if (setting === "SSH_AUTH_SOCK" || byName !== undefined) {
     const socket = context.env[byName ?? "SSH_AUTH_SOCK"];
-    return socket === "" ? undefined : socket;
+    if (socket !== undefined && socket !== "") return socket;
+    return setting === undefined && (context.platform ?? process.platform) === "win32" ? windowsAgent : undefined;
   }
   return setting === undefined ? undefined : path(setting);
 }

@@ -74,10 +74,13 @@ describe("known hosts", () => {
     assert.equal(judge(`${bad}\n`, "gpu8", other.blob), "unknown");
   });
 
-  it("passes certificate authorities over with a note", () => {
+  it("keeps certificate authorities apart from keys", () => {
     const read = known(`@cert-authority *.lab ${key.type} ${key.blob.toString("base64")}`);
     assert.deepEqual(read.entries, []);
-    assert.match(read.notes.join(), /known_hosts:1/);
+    assert.deepEqual(
+      read.authorities.map(({ hosts, line }) => [hosts, line]),
+      [["*.lab", 1]],
+    );
   });
 
   it("passes over what is no line of known_hosts", () => {

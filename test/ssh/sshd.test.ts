@@ -11,6 +11,7 @@ import { fingerprintOf } from "../../src/ssh/knownHosts";
 import { Asker } from "../../src/ssh/prompts";
 import { arrive } from "../../src/ssh/route";
 import { Ssh2Transport } from "../../src/ssh/ssh2Transport";
+import { resolveHost } from "../../src/ssh/sshConfig";
 import { FakeClock, hostAt, KeysInMemory, optionsFor, run, ScriptedPerson } from "./connection";
 import { makeKey, startSshd, type Sshd, type SshdOptions } from "./sshd";
 
@@ -94,7 +95,8 @@ function sumOfNumbers(count: number): string {
 /** A transport with its own limits for the renewal of keys, and how many renewals are through. */
 async function renewing(server: Sshd, limits: { readonly clock: FakeClock; readonly rekeyBytes: number }) {
   const options = optionsFor(server.folder, { sshConfigFile: configured(server) });
-  const { client, release } = await arrive({ host: "box" }, { ...options, asker: new Asker(undefined), signal: never });
+  const host = await resolveHost({ host: "box" }, options);
+  const { client, release } = await arrive(host, { ...options, asker: new Asker(undefined), signal: never });
   let renewals = 0;
   client.on("handshake", () => {
     renewals++;

@@ -1,0 +1,41 @@
+import type { ChildProcessByStdio } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import type { Channel, ExitStatus } from "../core/ports";
+
+/** A child process, its three streams ours. */
+export type PipedProcess = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** A process on this machine as a channel. Pulled, never pushed: what is not read stays in the pipes. */
+export function processChannel(child: PipedProcess, exit: Promise<ExitStatus>): Channel {
+  // A pipe whose reader is gone is told by `write`, not by an event that nobody hears.
+  child.stdin.on("error", () => undefined);
+  return {
+    stdout: readable(child.stdout),
+    stderr: readable(child.stderr),
+    write: (data) =>
+      new Promise((resolve, reject) => {
+        child.stdin.write(data, (error) => {
+          if (error === null || error === undefined) resolve();
+          else reject(error);
+        });
+      }),
+    end: () => {
+      child.stdin.end();
+    },
+    exit,
+    close: () => {
+      child.stdin.destroy();
+      child.stdout.destroy();
+      child.stderr.destroy();
+    },
+  };
+}
+
+/** A stream that was closed by us ends; it does not fail. */
+async function* readable(stream: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of stream) yield chunk as Buffer;
+  } catch (error) {
+    if (!stream.destroyed) throw error;
+  }
+}

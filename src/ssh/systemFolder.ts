@@ -1,0 +1,20 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A socket's name has 104 bytes on macOS and 108 on Linux; ssh adds 17 while it makes one. */
+const longest = 80;
+
+/** A folder for sockets and logs of one connection, the user's alone. */
+export interface PrivateFolder {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/** @param base where it is made; a place whose name is too long for sockets gives way to /tmp */
+export async function makePrivateFolder(base = tmpdir()): Promise<PrivateFolder> {
+  const place = Buffer.byteLength(base) + "/mls-XXXXXX/shared".length > longest ? "/tmp" : base;
+  // Made with mode 0700.
+  const path = await mkdtemp(join(place, "mls-"));
+  return { path, remove: () => rm(path, { recursive: true, force: true }).catch(() => undefined) };
+}
