@@ -27,7 +27,10 @@ export interface TestHost {
 }
 
 /** How a suite makes a connection to a host whose `sh`, home and search path are given. */
-export type MakeTransport = (environment: { readonly home: string; readonly bin: string }) => Transport;
+export type MakeTransport = (environment: {
+  readonly home: string;
+  readonly bin: string;
+}) => Transport | Promise<Transport>;
 
 /** The shells that the host scripts must pass under, as folders whose `sh` is that shell. */
 export const shells = [
@@ -68,7 +71,7 @@ export async function makeTestHost(
   };
   const open: HostOps[] = [];
   const connect = async (more: Partial<HostDefinition> = {}): Promise<HostOps> => {
-    const ops = await openHost(makeTransport({ home, bin }), { ...definition, ...more }, { clock: realClock, logger });
+    const ops = await openHost(await makeTransport({ home, bin }), { ...definition, ...more }, { clock: realClock, logger });
     open.push(ops);
     return ops;
   };
