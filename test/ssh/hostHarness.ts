@@ -71,7 +71,11 @@ export async function makeTestHost(
   };
   const open: HostOps[] = [];
   const connect = async (more: Partial<HostDefinition> = {}): Promise<HostOps> => {
-    const ops = await openHost(await makeTransport({ home, bin }), { ...definition, ...more }, { clock: realClock, logger });
+    const ops = await openHost(
+      await makeTransport({ home, bin }),
+      { ...definition, ...more },
+      { clock: realClock, logger },
+    );
     open.push(ops);
     return ops;
   };
