@@ -74,7 +74,7 @@ run_alive() {
   first_line "$1/wrapper" && alive "$line"
 }
 
-# The life of a channel of its own. The product writes a line each 30 s; the loop in `work` calls `tick SECONDS` after each
+# The life of a channel of its own. The product writes a line each third of `silence_limit`; the loop in `work` calls `tick SECONDS` after each
 # of its rounds, which ends everything after `silence_limit` seconds without such a line. The end of standard input ends
 # it at once. $worker is our own unreaped child, so no signal can reach a stranger.
 serve() {
@@ -144,7 +144,7 @@ tick() {
   silence=$((silence + $1)) since_beat=$((since_beat + $1))
   [ "$silence" -lt "$silence_limit" ] || work_ends
   kill -0 "$$" 2>/dev/null || work_ends
-  [ "$since_beat" -lt 30 ] || {
+  [ "$((since_beat * 3))" -lt "$silence_limit" ] || {
     since_beat=0
     beat
   }

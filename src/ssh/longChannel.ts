@@ -2,9 +2,8 @@ import type { Clock, Transport } from "../core/ports";
 import { messageOf } from "../core/errors";
 import { openScript, type ScriptVariables } from "./scriptChannel";
 
-/** The host ends a script whose channel was silent for 90 s, and so do we. */
-const beatMs = 30_000;
-const silenceMs = 90_000;
+/** The host ends a script whose channel was silent for so long, seconds, and so do we. */
+const silenceSeconds = 90;
 
 /** Bytes of either output. Those of one output are in order; between the two there is none. */
 export interface LongChannelPart {
@@ -16,7 +15,7 @@ export interface LongChannelPart {
 export interface LongChannel {
   /** The word that marks what the script says of itself. */
   readonly nonce: string;
-  /** Ends when the script ended; throws when the host was silent for 90 s, and the signal's reason when aborted. */
+  /** Ends when the script ended; throws when the host was silent for too long, and the signal's reason when aborted. */
   readonly parts: AsyncIterable<LongChannelPart>;
   /** To the script's standard input. Rejects when the channel is closed. */
   write(data: string | Uint8Array): Promise<void>;
@@ -24,8 +23,9 @@ export interface LongChannel {
 }
 
 /**
- * Starts a script that runs until the channel closes, keeps it alive, and merges its outputs with back-pressure: a
- * chunk is asked for only when the one before it was taken.
+ * Starts a script that runs until the channel closes, keeps it alive (both sides give it up after the variable
+ * `silence_limit`, seconds), and merges its outputs with back-pressure: a chunk is asked for only when the one before it
+ * was taken.
  */
 export async function openLongScript(
   transport: Transport,
@@ -35,6 +35,7 @@ export async function openLongScript(
 ): Promise<LongChannel> {
   signal.throwIfAborted();
   const { channel, nonce, stdout, stderr } = await openScript(transport, script.parts, script.variables, signal);
+  const silenceMs = Number(script.variables["silence_limit"] ?? silenceSeconds) * 1000;
   const over = new AbortController();
   const queue = new Handover<LongChannelPart>();
   let heardAt = clock.now();
@@ -57,7 +58,7 @@ export async function openLongScript(
   };
   const beat = async (): Promise<void> => {
     for (;;) {
-      await clock.sleep(beatMs, over.signal);
+      await clock.sleep(silenceMs / 3, over.signal);
       // What waits to be taken by our own consumer is not the host's silence.
       if (clock.now() - heardAt > silenceMs && !queue.waiting) {
         throw new Error(`The host was silent for ${silenceMs / 1000} s.`);

@@ -5,6 +5,7 @@ import type { TestContext } from "node:test";
 import type { Logger } from "../../src/core/ports";
 import type { SessionDefinition } from "../../src/core/session/definition";
 import { parseSessionFile } from "../../src/core/session/sessionFile";
+import type { ConnectorOptions } from "../../src/ssh/connect";
 import { createConnector } from "../../src/ssh/connector";
 import { optionsFor } from "./connection";
 import { startRelay, type Relay } from "./relay";
@@ -33,6 +34,19 @@ export async function startStoryHost(t: TestContext, options: SshdOptions = {}):
 
 /** A connected window that knows the host by an alias of a real SSH configuration file. */
 export async function windowOn(t: TestContext, host: StoryHost, file: string, logger?: Logger): Promise<StoryWindow> {
+  const window = await windowAt(host, file, logger ? { logger } : {});
+  t.after(() => {
+    window.close();
+  });
+  return window;
+}
+
+/** The same without a test to end with. */
+export async function windowAt(
+  host: StoryHost,
+  file: string,
+  more: Partial<ConnectorOptions> = {},
+): Promise<StoryWindow> {
   const { sshd, relay, home } = host;
   const config = join(sshd.folder, "ssh_config");
   const known = join(sshd.folder, "known_hosts");
@@ -40,13 +54,15 @@ export async function windowOn(t: TestContext, host: StoryHost, file: string, lo
   const alias = ["Host gpu8", "HostName 127.0.0.1", `Port ${relay.port}`, `User ${sshd.user}`];
   const keys = [`IdentityFile ${sshd.userKeyFile}`, "IdentitiesOnly yes", `UserKnownHostsFile ${known}`];
   writeFileSync(config, `${[...alias, ...keys].join("\n  ")}\n`);
-  const connector = createConnector(optionsFor(home, { sshConfigFile: config, ...(logger && { logger }) }));
-  const window = openStory(definitionOf(file), connector, logger);
-  t.after(() => {
+  const connector = createConnector(optionsFor(home, { sshConfigFile: config, ...more }));
+  const window = openStory(definitionOf(file), connector, more.logger);
+  try {
+    await window.open.connect(storyId, undefined, true);
+    return window;
+  } catch (error) {
     window.close();
-  });
-  await window.open.connect(storyId, undefined, true);
-  return window;
+    throw error;
+  }
 }
 
 /** The session that a file without problems defines. */
