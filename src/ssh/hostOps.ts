@@ -12,6 +12,7 @@ import type {
   ToolCandidate,
   Transport,
 } from "../core/ports";
+import type { Disposable } from "../core/lifecycle";
 import { ConnectError, ExpectedError, isConnectError, messageOf } from "../core/errors";
 import type { HostDefinition } from "../core/session/definition";
 import probeScript from "../host/probe.sh";
@@ -61,6 +62,7 @@ export async function openHost(
   const control = new Control({ transport, clock, silenceSeconds: silence });
   let answer: readonly string[];
   let sentAt: number;
+  const lost = new Lost(transport);
   try {
     // Start-up files may take seconds, which would be taken for a difference of clocks.
     await control.ask(["finish"], {});
@@ -69,7 +71,12 @@ export async function openHost(
   } catch (error) {
     control.dispose();
     if (isConnectError(error)) throw error;
+    const why = await lost.soon(clock);
+    if (why !== undefined)
+      throw new ConnectError("unreachable", `${transport.label} cannot be reached: ${why}.`, { cause: error });
     throw new ConnectError("no-shell", `${transport.label}: ${messageOf(error)}`, { cause: error });
+  } finally {
+    lost.dispose();
   }
   const facts = factsOf(answer);
   const identity = identityOf(facts, sentAt, clock.now());
@@ -93,6 +100,33 @@ export async function openHost(
   const looks = new LogLooks(control, clock);
   const seats = new TailSeats(clock);
   return opsOf({ transport, definition, clock, logger, identity, control, looks, seats, variables });
+}
+
+/** A channel may break a moment before the link that carried it is known to be gone. */
+const lossMs = 1000;
+
+/** Whether the link breaks: then it says nothing about the host, and connecting is worth another try. */
+class Lost {
+  readonly #listening: Disposable;
+  readonly #gone = new AbortController();
+  #why: string | undefined;
+
+  constructor(transport: Transport) {
+    this.#listening = transport.onDidClose((why) => {
+      this.#why = why;
+      this.#gone.abort();
+    });
+  }
+
+  /** Why it was lost, if it was or is within a second. */
+  async soon(clock: Clock): Promise<string | undefined> {
+    if (this.#why === undefined) await clock.sleep(lossMs, this.#gone.signal).catch(() => undefined); // it is lost
+    return this.#why;
+  }
+
+  dispose(): void {
+    this.#listening.dispose();
+  }
 }
 
 /** Answers as `@ word text`; of `has` all are kept, a line each. */
