@@ -21,6 +21,8 @@ export class SystemLog {
   ready = false;
   /** Heard each time the host said no to an attempt that was not a step of several. */
   onRefused: () => void = () => undefined;
+  /** Heard when a key has changed: of the host, or of one on the way whose setting would let that pass. */
+  onChangedKey: () => void = () => undefined;
   /** Heard for each line. */
   onLine: () => void = () => undefined;
   readonly #ends = new Map<string, { readonly end: ChannelEnd; readonly at: number }>();
@@ -53,6 +55,7 @@ export class SystemLog {
     else if (line.trim() !== "" && !line.startsWith("Authenticated ")) {
       this.words.push(line.slice(0, 500));
       if (this.words.length > maxWords) this.words.shift();
+      if (/^Offending .* key in /.test(line)) this.onChangedKey();
     }
   }
 

@@ -32,17 +32,22 @@ export interface Master {
 
 /** For each line that ssh has to say; stands still while a person is thinking. */
 const answerLimitMs = 20_000;
+/** How long ssh may take to say the rest of what it has to say of a key. */
+const lastWordsMs = 50;
 
 /**
- * Ends `ssh` when the other end of its standard input is gone: a master outlives an editor that was killed, and would
- * keep the connection for ever. The words after the script are run as they are; nothing of them is read by the shell.
+ * A program that ends when the other end of its standard input is gone: a master outlives an editor that was killed, and
+ * would keep its connection for ever. The program's words are run as they are; nothing of them is read by the shell.
  */
-const watched = [
-  'exec 3<&0; "$@" 3<&- </dev/null & m=$!',
-  "trap 'kill \"$m\" 2>/dev/null' TERM HUP INT",
-  '(cat <&3; kill "$m") >/dev/null 2>&1 & w=$!; exec 3<&-',
-  'wait "$m"; s=$?; kill "$w" 2>/dev/null; exit "$s"',
-].join("\n");
+export function endingWithUs(program: string): readonly string[] {
+  const script = [
+    'exec 3<&0; "$@" 3<&- </dev/null & m=$!',
+    "trap 'kill \"$m\" 2>/dev/null' TERM HUP INT",
+    '(cat <&3; kill "$m") >/dev/null 2>&1 & w=$!; exec 3<&-',
+    'wait "$m"; s=$?; kill "$w" 2>/dev/null; exit "$s"',
+  ];
+  return ["/bin/sh", "-c", script.join("\n"), "sh", program];
+}
 
 /**
  * Logs in by the system's `ssh`, which decides about host keys and credentials as it always does for this user.
@@ -89,8 +94,7 @@ class Login {
     const socket = join(folder, "shared");
     const own = ["-N", "-M", "-S", socket, "-o", "LogLevel=DEBUG1", ...aliveOptions(ssh.host)];
     if (!asker.interactive) own.push("-o", "BatchMode=yes");
-    const program = ["/bin/sh", "-c", watched, "sh", "ssh"];
-    const child = startSsh(program, sshArguments(ssh, own), { ...ssh.env, ...env });
+    const child = startSsh(endingWithUs("ssh"), sshArguments(ssh, own), { ...ssh.env, ...env });
     const ended = endOf(child, this.#log);
     const done = new Promise<Master>((resolve, reject) => {
       const finish = (end: () => void): void => {
@@ -127,6 +131,10 @@ class Login {
       void ended.then(() => this.#ended(child));
       this.#log.onRefused = () => {
         if (this.#hostAnswered) void this.#refused().then(this.#fail);
+      };
+      this.#log.onChangedKey = () => {
+        // What follows names the command that removes the old key.
+        setTimeout(() => void this.#refused().then(this.#fail), lastWordsMs);
       };
       const abort = (): void => {
         this.#fail(signal.reason);

@@ -13,8 +13,7 @@ export interface SystemSsh {
 
 /**
  * What every call has, whatever the user's configuration says: no forwarding of anything, no command or session of the
- * user's own, nothing left in the background. Who may be trusted (StrictHostKeyChecking, UserKnownHostsFile) is never
- * touched: that is the user's own ssh's decision.
+ * user's own, nothing left in the background. Whose key may be trusted is the user's own ssh's decision.
  */
 const plain: readonly string[] = [
   ...["-T", "-a", "-x"],
@@ -33,9 +32,12 @@ function options(...settings: readonly string[]): string[] {
   return settings.flatMap((setting) => ["-o", setting]);
 }
 
-/** Options of newer versions, set only where the configuration needs them: an older ssh does not know their names. */
-function undoing({ overrides }: ResolvedHost): string[] {
-  return options(...overrides);
+/**
+ * Set only where the configuration needs them: an older ssh does not know all their names. `StrictHostKeyChecking no`
+ * would go on with a changed key; here that is refused whatever the setting. It is never made weaker than it is.
+ */
+function undoing({ overrides, strictHostKeyChecking }: ResolvedHost): string[] {
+  return options(...overrides, ...(strictHostKeyChecking === "no" ? ["StrictHostKeyChecking=accept-new"] : []));
 }
 
 /**

@@ -1,12 +1,15 @@
-import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "node:test";
 import { isConnectError, type ConnectError } from "../../src/core/errors";
 import type { Transport } from "../../src/core/ports";
 import { connectTransport, type ConnectorOptions } from "../../src/ssh/connect";
 import { hostAt } from "./connection";
-import { startSshd, type Sshd, type SshdOptions } from "./sshd";
+import { until } from "./hostHarness";
+import { startSshServer, type ServerBehaviour, type SshServer } from "./sshServer";
+import { makeKey, startSshd, type Sshd, type SshdOptions } from "./sshd";
 
 const never = new AbortController().signal;
 const cleanups: (() => unknown)[] = [];
@@ -81,4 +84,43 @@ export function agentWith(folder: string, keys: readonly string[]): string {
   for (const key of keys)
     execFileSync("ssh-add", ["-q", key], { env: { ...process.env, SSH_AUTH_SOCK: socket }, stdio: "ignore" });
   return socket;
+}
+
+export function keyOf(file: string): Buffer {
+  return Buffer.from(readFileSync(`${file}.pub`, "utf8").split(" ")[1] ?? "", "base64");
+}
+
+/** An in-process server with a folder and a configuration that calls it `box`. */
+export interface Served extends SshServer {
+  readonly folder: string;
+  readonly config: string;
+}
+
+export async function served(behaviour?: ServerBehaviour, lines: readonly string[] = []): Promise<Served> {
+  const server = await startSshServer(behaviour);
+  later(() => server.stop());
+  const folder = mkdtempSync(join(tmpdir(), "served-"));
+  later(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const key = join(folder, "user_key");
+  makeKey(key);
+  const config = join(folder, "config");
+  const knownHosts = join(folder, "known_hosts");
+  writeFileSync(knownHosts, `${server.knownHostsLine}\n`);
+  const all = ["Host box", ...lines, "HostName 127.0.0.1", `Port ${server.port}`, "User me", `IdentityFile ${key}`];
+  all.push(`UserKnownHostsFile ${knownHosts}`, "GlobalKnownHostsFile /dev/null", "");
+  writeFileSync(config, all.join("\n"));
+  return { ...server, folder, config };
+}
+
+/** The user's own `ssh`, that shares its connection to `box` at the socket; ends it. */
+export async function masterFor(sshConfigFile: string, socket: string): Promise<() => void> {
+  const child = spawn("ssh", ["-F", sshConfigFile, "-N", "-M", "-S", socket, "box"], { stdio: "ignore" });
+  const end = (): void => {
+    child.kill();
+  };
+  later(end);
+  await until("a master", () => existsSync(socket));
+  return end;
 }

@@ -21,6 +21,8 @@ export interface SshServer {
   readonly connections: Connection[];
   /** The TCP connections under them: pause one, and the link is half-open. */
   readonly sockets: Socket[];
+  /** What each client calls itself: `OpenSSH_9.2p1 …`, `ssh2js1.17.0`. */
+  readonly clients: string[];
   stop(): Promise<void>;
 }
 
@@ -29,8 +31,10 @@ export async function startSshServer(behaviour: ServerBehaviour = {}): Promise<S
   const key = privateKey.export({ type: "sec1", format: "pem" });
   const connections: Connection[] = [];
   const sockets: Socket[] = [];
-  const server = new ssh2.Server({ hostKeys: [key] }, (connection) => {
+  const clients: string[] = [];
+  const server = new ssh2.Server({ hostKeys: [key] }, (connection, { header }) => {
     connections.push(connection);
+    clients.push(header.versions.software);
     connection.on("error", () => undefined);
     connection.on("authentication", (context) => {
       if (behaviour.authenticate === undefined) context.accept();
@@ -62,6 +66,7 @@ export async function startSshServer(behaviour: ServerBehaviour = {}): Promise<S
     knownHostsLine: `[127.0.0.1]:${port} ${parsed.type} ${parsed.getPublicSSH().toString("base64")}`,
     connections,
     sockets,
+    clients,
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();
