@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { Channel, ExitStatus, Transport } from "../core/ports";
 import { ConnectError } from "../core/errors";
 import { Emitter } from "../core/lifecycle";
-import { processChannel, type PipedProcess } from "./processChannel";
+import { keepUnread, processChannel, type PipedProcess } from "./processChannel";
 
 /**
  * This machine as a host: a command runs through the user's login shell, as sshd would run it.
@@ -41,6 +41,7 @@ async function start(command: string): Promise<Channel> {
   const shell = process.env["SHELL"] ?? "/bin/sh";
   // A group of its own, so that signals meant for the editor do not reach it.
   const child: PipedProcess = spawn(shell, ["-c", command], { detached: true, stdio: ["pipe", "pipe", "pipe"] });
+  keepUnread(child);
   const exit = exitOf(child);
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve);

@@ -5,6 +5,19 @@ import type { Channel, ExitStatus } from "../core/ports";
 /** A child process, its three streams ours. */
 export type PipedProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
+/**
+ * To be called as soon as a process is started: when it ends, Node throws away what nobody listens for yet. With a
+ * listener for `readable` it does not.
+ */
+export function keepUnread(child: PipedProcess): void {
+  for (const output of [child.stdout, child.stderr]) {
+    output.on("readable", () => {
+      // An end that nobody reads up to is no end to a stream.
+      if (output.readableLength === 0) output.read(0);
+    });
+  }
+}
+
 /** A process on this machine as a channel. Pulled, never pushed: what is not read stays in the pipes. */
 export function processChannel(child: PipedProcess, exit: Promise<ExitStatus>): Channel {
   // A pipe whose reader is gone is told by `write`, not by an event that nobody hears.

@@ -43,7 +43,7 @@ export function endingWithUs(program: string): readonly string[] {
   const script = [
     'exec 3<&0; "$@" 3<&- </dev/null & m=$!',
     "trap 'kill \"$m\" 2>/dev/null' TERM HUP INT",
-    '(cat <&3; kill "$m") >/dev/null 2>&1 & w=$!; exec 3<&-',
+    '(while read -r x; do :; done <&3; kill "$m") >/dev/null 2>&1 & w=$!; exec 3<&-',
     'wait "$m"; s=$?; kill "$w" 2>/dev/null; exit "$s"',
   ];
   return ["/bin/sh", "-c", script.join("\n"), "sh", program];

@@ -5,7 +5,7 @@ import { ConnectError, ExpectedError } from "../core/errors";
 import { Emitter, isAborted } from "../core/lifecycle";
 import type { Channel, Clock, ExitStatus, Logger, Transport } from "../core/ports";
 import { ChannelPlaces, rejected } from "./channelPlaces";
-import { processChannel, type PipedProcess } from "./processChannel";
+import { keepUnread, processChannel, type PipedProcess } from "./processChannel";
 import { failureOfSsh } from "./systemErrors";
 import type { PrivateFolder } from "./systemFolder";
 import { SystemLog } from "./systemLog";
@@ -147,6 +147,7 @@ export class SystemTransport implements Transport {
     const since = link.kind === "own" ? link.master.log.ends : 0;
     const own = [...way, "-o", "LogLevel=DEBUG1", "-E", logFile];
     const child = startSsh(["ssh"], sshArguments(ssh, own, command), { ...ssh.env, SSH_ASKPASS_REQUIRE: "never" });
+    keepUnread(child);
     const closed = new Promise<number | undefined>((resolve) => {
       child.on("close", (code) => {
         resolve(code ?? undefined);
@@ -170,7 +171,8 @@ export class SystemTransport implements Transport {
       const found = begun.exec(said);
       if (found !== null) return found[1] ?? "";
       if (last) {
-        endReading(child);
+        child.stdout.destroy();
+        child.stderr.destroy();
         await closed;
         throw await this.#failedOpen(said);
       }
@@ -237,9 +239,4 @@ export class SystemTransport implements Transport {
     for (const channel of [...this.#channels]) channel.close();
     void folder.remove();
   }
-}
-
-function endReading(child: PipedProcess): void {
-  child.stdout.resume();
-  child.stderr.resume();
 }

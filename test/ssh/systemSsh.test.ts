@@ -34,6 +34,19 @@ describe("commands by the system's ssh", { timeout: 600_000 }, () => {
     assert.equal(server.output().match(/Accepted publickey/g)?.length, 1);
   });
 
+  it("keep what they printed for a reader who comes when they have ended", async () => {
+    const server = await sshd();
+    const transport = await connect(system(server, configured(server)));
+    const channels = [await transport.open("echo one; echo two >&2"), await transport.open("seq 1 5000")];
+    const quick = await transport.open("true");
+    // Nothing to read: it ends by itself.
+    assert.deepEqual(await quick.exit, { kind: "code", code: 0 });
+    await run(await transport.open("sleep 0.2"));
+    const [first, second] = await Promise.all(channels.map(run));
+    assert.deepEqual(first, { stdout: "one\n", stderr: "two\n", exit: { kind: "code", code: 0 } });
+    assert.ok(second?.stdout.endsWith("\n4999\n5000\n"));
+  });
+
   it("are told lost with the link, whose cause is told once, and leave no process here", async () => {
     const server = await sshd();
     const transport = await connect(system(server, configured(server)));
@@ -226,7 +239,11 @@ describe("logging in by the system's ssh", { timeout: 600_000 }, () => {
     const env = { PATH: `${server.folder}:${process.env["PATH"] ?? ""}` };
     const transport = await connect(system(server, configured(server), { env }));
     const command = "printf '%s' \"$((1+1)) a  b\" 'it''s' `echo x` # $(touch /nowhere)";
-    assert.equal((await run(await transport.open(command))).stdout, "2 a  bitsx");
+    assert.deepEqual(await run(await transport.open(command)), {
+      stdout: "2 a  bitsx",
+      stderr: "",
+      exit: { kind: "code", code: 0 },
+    });
     const said = readFileSync(calls, "utf8");
     assert.ok(said.includes(`\n--\nbox\n${command}\n`), said);
     assert.doesNotMatch(said, /StrictHostKeyChecking|UserKnownHostsFile|CheckHostIP|VerifyHostKeyDNS/);
