@@ -14,6 +14,7 @@ import { membersOn, type PlacedMember } from "./session/membersOn";
 import type { Session } from "./session/model";
 import { WriterWatch } from "./writerWatch";
 import { uncheckable, verdictCheck } from "./session/outputChecks";
+import { TokenWatch } from "./tokenWatch";
 
 const gpuEverySeconds = 2;
 /** How often members are looked at for what is still to be asked of the host. */
@@ -42,6 +43,7 @@ export class HostWatch {
   readonly #host: string;
   readonly #followers: LogFollowers;
   readonly #outputs: OutputWatch;
+  readonly #tokens: TokenWatch;
   readonly #writers: WriterWatch;
   /** Questions by what they are about → when they may be asked again; each is answered once. */
   readonly #asked = new Map<string, number>();
@@ -52,6 +54,7 @@ export class HostWatch {
     this.#host = host;
     this.#followers = new LogFollowers(context, session, host);
     this.#outputs = new OutputWatch(context, session, host);
+    this.#tokens = new TokenWatch(context, session, host);
     this.#writers = new WriterWatch(context, session);
   }
 
@@ -107,6 +110,7 @@ export class HostWatch {
       this.#followers.settle();
       const members = this.#members();
       this.#outputs.look(members, link.ops, link.signal);
+      this.#tokens.look(members, link.ops, link.signal);
       for (const one of members) {
         this.#askForVerdict(one, link);
         this.#askForLastWords(one, link);

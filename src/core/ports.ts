@@ -2,6 +2,7 @@ import type { RestartOps } from "./existingWork";
 import type { Disposable, Event } from "./lifecycle";
 import type { PreflightOps } from "./preflight";
 import type { SearchOps } from "./programSearch";
+import type { TokenOps } from "./tokenCounts";
 import type { HostDefinition } from "./session/definition";
 
 /** Time, injected so that back-off, ETA and birth checks are tested without waiting. */
@@ -317,7 +318,7 @@ export interface ToolCandidate {
  * What the product can do on a connected host. Made from the host scripts over any Transport, or in memory for the
  * demo. Every method throws ExpectedError with plain words when the host refuses, and any error when the link breaks.
  */
-export interface HostOps extends Disposable, RestartOps, PreflightOps, SearchOps {
+export interface HostOps extends Disposable, RestartOps, PreflightOps, SearchOps, TokenOps {
   readonly identity: HostIdentity;
   /** Fires once when the link is gone, with the cause; not after `dispose`. */
   readonly onDidClose: Event<string>;

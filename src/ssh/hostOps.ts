@@ -36,6 +36,7 @@ import { preflight } from "./preflight";
 import { hostFolder, isName, nameFolder, RecordReader } from "./records";
 import { lines } from "./scriptChannel";
 import { TailSeats } from "./tailSeats";
+import { tokenCounts } from "./tokenCounts";
 
 /** After so long without a sign of life from us the host ends what we run there, seconds. */
 const silenceSeconds = 90;
@@ -172,6 +173,7 @@ function opsOf(opened: HostSession): HostOps {
     read: (path, offset, length) => readPart(session, path, offset, length),
     gpus: (everySeconds, signal): AsyncIterable<GpuReport> => watchGpus(session, everySeconds, signal),
     checkOutputs: (check, cwd): Promise<OutputReport> => checkOutputs(session, check, cwd),
+    tokenCounts: (query, cwd) => tokenCounts(session, query, cwd),
     findTools: (names, cwd): Promise<readonly ToolCandidate[]> => findTools(session, names, cwd),
     logWriter: (path, known): Promise<LogWriter> => logWriter(session, path, known),
     existing: (query) => existingWork(session, query),

@@ -70,7 +70,8 @@ function commandOf({ definition, identity }: HostSession, { command, env = {} }:
   };
 }
 
-function listed(name: string, values: readonly string[]): ScriptVariables {
+/** `NAME_count` and `NAME_0` …, as host scripts take a list. */
+export function listed(name: string, values: readonly string[]): ScriptVariables {
   return {
     [`${name}_count`]: values.length,
     ...Object.fromEntries(values.map((value, index) => [`${name}_${index}`, value])),

@@ -82,9 +82,7 @@ describe("what a stage writes and when it is done", () => {
       "retries: { max: 5, on: any, backoff: 1m }",
       "when_busy: refuse",
     );
-    assert.deepEqual(said, [
-      "token_field: `token_field` is not supported yet: the tokens of single outputs are not counted.",
-    ]);
+    assert.deepEqual(said, []);
     const { outputs, doneWhen, resume, retries, whenBusy } = stage;
     assert.deepEqual(outputs, { files: ["a.jsonl", "b.jsonl"], count: "lines", tokenField: "usage.completion_tokens" });
     assert.deepEqual(doneWhen, {
@@ -95,6 +93,11 @@ describe("what a stage writes and when it is done", () => {
       command: "test -e d",
       logLine: "done$",
     });
+    for (const field of ["a..b", "", "a b", "$(x)", "a.", "ü", '"a"']) {
+      const bad = read("command: x", `outputs: { files: [a], token_field: ${JSON.stringify(field)} }`);
+      assert.match(bad.said.join(), /keys joined by dots/, field);
+      assert.equal(bad.stage.outputs?.tokenField, undefined);
+    }
     assert.deepEqual(resume, { args: "--skip-existing" });
     assert.deepEqual(retries, { max: 5, on: "any", backoffSeconds: 60 });
     assert.equal(whenBusy, "refuse");

@@ -42,6 +42,7 @@ function emptyHost(): HostOps & {
     read: never,
     gpus: (_, signal) => nothing(signal),
     checkOutputs: never,
+    tokenCounts: never,
     findTools: never,
     envFileNames: never,
     logWriter: never,

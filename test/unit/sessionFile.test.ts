@@ -92,7 +92,7 @@ describe("a session file", () => {
     assert.ok(problems.every(({ severity, code }) => severity === "warning" && code === "unsupported"));
     assert.deepEqual(
       problems.map(({ range }) => sketch.slice(range.from, range.to)),
-      ["systemd", "ready", "metrics", "journal", "until", "token_field", "fail_when", "timeout", "notify"],
+      ["systemd", "ready", "metrics", "journal", "until", "fail_when", "timeout", "notify"],
     );
     assert.equal(
       problems.find(({ range }) => sketch.startsWith("timeout", range.from))?.message,

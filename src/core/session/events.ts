@@ -4,6 +4,7 @@ import type { ConnectFailure } from "../errors";
 import type { Cure } from "./cure";
 import type { SessionDefinition } from "./definition";
 import type { Pipeline } from "./model";
+import type { TokenLengths } from "./tokenLengths";
 import type { OutputLook } from "./written";
 
 /** Names one member of a stage (or a service, whose member is `0`). */
@@ -63,6 +64,13 @@ export type SessionEvent =
   | ({ readonly type: "outputs"; readonly at: number; readonly run: string; readonly report: OutputReport } & MemberRef)
   /** A stage that runs was looked at for what it has written. Without `run` it is somebody else's job. */
   | ({ readonly type: "written"; readonly run?: string } & OutputLook & MemberRef)
+  /** How long the answers are that it has written so far. Without `run` it is somebody else's job. */
+  | ({
+      readonly type: "token-lengths";
+      readonly at: number;
+      readonly run?: string;
+      readonly lengths: TokenLengths;
+    } & MemberRef)
   | ({ readonly type: "writer"; readonly at: number; readonly writer: LogWriter } & MemberRef)
   | ({ readonly type: "cures"; readonly at: number; readonly cures: readonly Cure[] } & MemberRef)
   | ({ readonly type: "launching"; readonly at: number } & MemberRef)

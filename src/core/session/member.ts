@@ -59,6 +59,8 @@ export function applyToMember(member: Member, event: MemberEvent): Member {
       return member.run?.run === event.run ? { ...member, outputs: event.report } : member;
     case "written":
       return member.run?.run === event.run ? withLook(member, event) : member;
+    case "token-lengths":
+      return member.run?.run === event.run ? { ...member, tokenLengths: event.lengths } : member;
     case "writer":
       return { ...member, writer: event.writer };
     case "cures":

@@ -5,6 +5,7 @@ import type { Cure } from "./cure";
 import type { HostDefinition, ServiceDefinition, SessionDefinition, StageDefinition } from "./definition";
 import type { Eta } from "./eta";
 import type { SeriesSet } from "./series";
+import type { TokenLengths } from "./tokenLengths";
 import type { Written } from "./written";
 
 /** Whether the host can be seen right now. */
@@ -139,6 +140,8 @@ export interface Member {
   readonly outputs?: OutputReport;
   /** What it has written so far, where that is counted while it runs. */
   readonly written?: Written;
+  /** How long the answers are that it has written, where the session file says where to read it. */
+  readonly tokenLengths?: TokenLengths;
   readonly writer?: LogWriter;
   /** What besides its needs a pipeline's launch of it waits for: `GPU 3 (12.1 GB in use)`. */
   readonly queuedFor?: string;

@@ -120,7 +120,7 @@ const outputs = z.strictObject(
     count: key(z.enum(["lines", "files", "bytes"], "`lines`, `files` or `bytes`"), "What is counted in them."),
     token_field: key(
       text,
-      "Where the number of tokens stands in each line's JSON, as `usage.completion_tokens`. Not supported yet.",
+      "Where the number of tokens stands in each line's JSON, as `usage.completion_tokens`: keys joined by dots.",
     ),
   },
   "a map with `files`",

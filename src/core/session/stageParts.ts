@@ -107,12 +107,20 @@ function outputsOf(place: StagePlace, written: StageInput["outputs"]): StageOutp
     return undefined;
   }
   const { token_field: tokenField } = written;
-  if (tokenField !== undefined) {
-    const path = ["stages", place.name, "outputs", "token_field"];
-    const message = "`token_field` is not supported yet: the tokens of single outputs are not counted.";
-    place.problems.add({ severity: "warning", code: "unsupported", message, range: keyRangeAt(place.root, path) });
+  if (tokenField !== undefined && !isFieldPath(tokenField)) {
+    broken(
+      place,
+      ["outputs", "token_field"],
+      "`token_field` must be names of keys joined by dots, as `usage.completion_tokens`: letters, digits, `_` and `-`.",
+    );
+    return { files, count: written.count ?? "files" };
   }
   return { files, count: written.count ?? "files", ...(tokenField === undefined ? {} : { tokenField }) };
+}
+
+/** Goes into a program for awk on the host as it is. */
+function isFieldPath(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,9}$/.test(text);
 }
 
 function broken({ root, problems, name }: StagePlace, path: readonly string[], message: string): void {

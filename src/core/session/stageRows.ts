@@ -16,6 +16,7 @@ import {
   stateLook,
   stateText,
 } from "./stateWords";
+import { tokenLimit, tokenText } from "./tokenLengths";
 import { age, amount, clockTime, finishRange, finishTime, list } from "./words";
 
 /*
@@ -282,12 +283,18 @@ function memberTooltip(title: string, member: Member, now: number): string {
     state.kind === "failed" ? `**What helps:** ${adviceMarkdown(state.remedy)}` : undefined,
     state.kind === "unknown" ? escapeMarkdown(state.why) : undefined,
     outputs && `**Outputs:** ${escapeMarkdown(outputs, 1000)}`,
+    tokensText(member),
     historyText(member, now),
     run && `**Command:** ${escapeMarkdown(run.command)}`,
     changedText(member),
     run && `**Started** ${clockTime(run.startedAt, now)} from ${escapeMarkdown(run.launchedFrom)}`,
     log && `**Log:** ${escapeMarkdown(join(log.path, quiet))}`,
   );
+}
+
+function tokensText({ tokenLengths, run }: Member): string | undefined {
+  const text = tokenLengths && tokenText(tokenLengths, tokenLimit(run?.command));
+  return text === undefined ? undefined : `**Tokens of an answer:** ${text}`;
 }
 
 /** How its run differs from the one before: names and hashes of variables alone, no values. */

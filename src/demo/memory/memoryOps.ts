@@ -22,6 +22,7 @@ import type {
 import type { PreflightFacts, PreflightQuery } from "../../core/preflight";
 import type { ProgramPlaces, ProgramQuery } from "../../core/programSearch";
 import type { HostDefinition } from "../../core/session/definition";
+import type { TokenReport } from "../../core/tokenCounts";
 import { existingFiles, setFilesAside } from "./existing";
 import { followFile } from "./followFile";
 import { gpuSamples } from "./gpus";
@@ -140,6 +141,12 @@ export class MemoryOps implements HostOps {
 
   checkOutputs(check: OutputCheck, cwd: string | undefined): Promise<OutputReport> {
     return this.#answer(() => this.#options.host.files.check(check, cwd));
+  }
+
+  /** What the demo's stages write has no numbers of tokens in it. */
+  tokenCounts(): Promise<TokenReport> {
+    const none = { read: new Map(), counts: new Map(), lines: 0, without: 0, ended: 0 };
+    return this.#answer(() => ({ ...none, restBytes: 0, shorter: false, tookMs: 0 }));
   }
 
   async findTools(names: readonly string[], cwd: string | undefined): Promise<readonly ToolCandidate[]> {
