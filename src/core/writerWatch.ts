@@ -6,7 +6,7 @@ import type { PlacedMember } from "./session/membersOn";
 
 /** How long a log is quiet before it is asked who writes it, and how often a process that is known is looked at. */
 const everyMs = 4000;
-/** A search over all processes that found none is made again after twice the time, up to this. */
+/** A search over all processes that found none is made again after four times the wait, up to this. */
 const mostMs = 5 * 60_000;
 
 /** One connection to the host, for as long as it holds. */
@@ -51,7 +51,7 @@ export class WriterWatch {
     if (this.#underWay.has(key) || now < (again?.nextAt ?? 0)) return;
     this.#underWay.add(key);
     void this.#ask({ ref, member }, path, { ops, signal }).then((found) => {
-      const wait = found ? everyMs : Math.min(mostMs, 2 * (again?.wait ?? everyMs));
+      const wait = found ? everyMs : Math.min(mostMs, 4 * (again?.wait ?? everyMs));
       this.#underWay.delete(key);
       this.#asked.set(key, { quietSince, wait, nextAt: this.#context.clock.now() + wait });
     });

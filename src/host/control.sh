@@ -4,6 +4,8 @@
 # a sign of life. Requests run beside each other; one of them at a time prints, by a token in a pipe of our own.
 # Standard output: "NONCE ID" opens what a request prints, "NONCE more" closes it, "NONCE ID over" ends the request,
 # "NONCE beat" answers a sign of life; each between line feeds.
+# So many bytes of standard input, and not one more. Byte by byte (where dd cannot wait for a full block) each is a system call.
+exactly() { dd bs="$1" count=1 iflag=fullblock || dd bs=1 count="$1"; }
 take() { until read -r token <&5; do :; done; }
 give() { printf '\n' >&5; }
 # Whoever holds the token must give it back, so it is not ended meanwhile.
@@ -14,6 +16,15 @@ hold() {
 }
 release() {
   printf '\n%s more\n' "$nonce"
+  give
+  trap job_ends TERM
+  [ -z "$stopping" ] || job_ends
+}
+# A whole message in one piece: each piece is a packet of its own on the wire.
+tell() {
+  trap 'stopping=1' TERM
+  take
+  printf '\n%s %s\n%s\n\n%s more\n' "$nonce" "$id" "$1" "$nonce"
   give
   trap job_ends TERM
   [ -z "$stopping" ] || job_ends
@@ -137,7 +148,7 @@ main() {
         ;;
       stop) end_job "$id" ;;
       ask | stream | launch)
-        text=$(dd bs=1 count="$bytes")
+        text=$(exactly "$bytes")
         case $word in
           ask) run_ask & ;;
           stream) : | run_stream & ;;

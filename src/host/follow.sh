@@ -10,7 +10,8 @@ start_tail() {
   bell=$(mktemp -d 2>/dev/null) && mkfifo "$bell/bell" 2>/dev/null || return 2
   exec 5<>"$bell/bell" 6>"$bell/bell" 5<&-
   rm -rf -- "$bell"
-  LC_ALL=C tail -c "+$((offset + 1))" -f --pid="$$" -- "$open_path" 2>&6 6>&- 7>&- 8<&- &
+  # -s is how often it looks whether we live, and for new bytes where the file system tells of none.
+  LC_ALL=C tail -c "+$((offset + 1))" -f -s 2 --pid="$$" -- "$open_path" 2>&6 6>&- 7>&- 8<&- &
   child=$!
   exec 6>&-
   tries=0
@@ -75,7 +76,7 @@ work() {
   tell "opened $how $device $inode $offset $size $modified"
   while :; do
     # The old file's last bytes are waited for in shorter rounds.
-    if [ "$open_path" = "$real" ] && [ -z "$last_size" ]; then round=2; else round=1; fi
+    if [ "$open_path" = "$real" ] && [ -z "$last_size" ]; then round=5; else round=1; fi
     pause "$round"
     tick "$round"
     # One that has ended has no files; cheaper than its state.

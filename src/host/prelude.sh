@@ -92,7 +92,7 @@ work_begins() {
   silence=0 since_beat=0 child='' ticker=''
   trap 'silence=0' USR1
   trap 'work_ends' TERM HUP INT PIPE
-  prepare_pause
+  prepare_pause 5
 }
 work_ends() {
   trap '' TERM
@@ -106,8 +106,9 @@ end_children() {
 }
 # A `sleep` for each round would be most of what watching costs. Standard input is a pipe whose other end is closed: held
 # open for both, it stays silent, and `read -t` on it is a wait. dash has no -t (status 2): there one bash that writes a
-# line a second is waited for, and a `sleep` only where there is no bash.
+# line each $1 seconds is waited for, and a `sleep` only where there is no bash, or for a shorter wait than that.
 prepare_pause() {
+  step=$1
   exec 7<>/proc/self/fd/0 </dev/null
   (read -r -t 0 nothing <&7) 2>/dev/null
   if [ "$?" -ne 2 ]; then
@@ -116,21 +117,22 @@ prepare_pause() {
     waits=ticker
     read -r self rest </proc/self/stat
     # Status 1 would be no time-out: then it would turn without end.
-    : | bash -c 'exec 0<>/proc/self/fd/0
-while kill -0 "$1"; do read -r -t 1; [ "$?" -gt 128 ] || exit; echo; done' bash "$self" >&7 2>/dev/null &
+    # With start-up files (Debian's bash reads them for what SSH runs) it would cost more than it saves.
+    : | bash --norc -c 'exec 0<>/proc/self/fd/0
+while kill -0 "$1"; do read -r -t "$2"; [ "$?" -gt 128 ] || exit; echo; done' bash "$self" "$step" >&7 2>/dev/null &
     ticker=$!
   else
     waits="sleep"
   fi
 }
 pause() {
-  case $waits in
-    self) read -r -t "$1" nothing <&7 ;;
-    ticker)
+  case $waits$((step > $1)) in
+    self?) read -r -t "$1" nothing <&7 ;;
+    ticker0)
       ticks_left=$1
       while [ "$ticks_left" -gt 0 ]; do
         read -r nothing <&7
-        ticks_left=$((ticks_left - 1))
+        ticks_left=$((ticks_left - step))
       done
       ;;
     *)

@@ -36,7 +36,7 @@ print_run() {
 open_changes() {
   [ -z "$changes_open" ] && [ -r "$base/changes" ] && exec 4<"$base/changes" && changes_open=1
 }
-prepare_pause
+prepare_pause 1
 changes_open=
 if open_changes; then while IFS= read -r change <&4; do :; done; fi
 note_running

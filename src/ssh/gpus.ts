@@ -69,6 +69,8 @@ class GpuRounds {
   #fields: readonly string[] = [];
   #round: GpuSample[] = [];
   #words: string[] = [];
+  /** The last line of each GPU by its index: index, uuid and name, and the other values. */
+  readonly #last = new Map<string, { readonly head: string; readonly values: string }>();
   /** GPUs of the last full round. */
   #count: number | undefined;
 
@@ -83,7 +85,7 @@ class GpuRounds {
     if (word === "absent") yield { kind: "unavailable", reason: "nvidia-smi is not on this host (or not on PATH)." };
     else if (word === "fields") this.#start(rest);
     else if (word === "ended") yield* this.#ended(Number(rest));
-    else if (word === undefined) yield* this.#sample(line, at);
+    else if (word === undefined) yield* this.#sample(this.#whole(line), at);
   }
 
   flush(): GpuReport | undefined {
@@ -97,6 +99,21 @@ class GpuRounds {
   #start(fields: string): void {
     this.#fields = fields.split(",");
     this.#words = [];
+    this.#last.clear();
+  }
+
+  /** What gpus.sh left out, since it has not changed, is filled in: `=INDEX`, or `=INDEX VALUES`. */
+  #whole(line: string): string {
+    const [, index = "", changed = ""] = /^=(\d+)( .*)?$/.exec(line) ?? [];
+    const last = this.#last.get(index);
+    if (last) {
+      const values = changed === "" ? last.values : changed;
+      this.#last.set(index, { ...last, values });
+      return `${last.head},${values}`;
+    }
+    const [, head, own, values] = /^((\d+),[^,]*,[^,]*),(.*)$/.exec(line) ?? [];
+    if (head !== undefined && own !== undefined && values !== undefined) this.#last.set(own, { head, values });
+    return line;
   }
 
   *#ended(code: number): Generator<GpuReport> {

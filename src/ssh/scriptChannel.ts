@@ -9,9 +9,10 @@ export type ScriptVariables = Readonly<Record<string, string | number>>;
 /**
  * The one command that is ever sent to a login shell: fish, tcsh and zsh pass the single quoted argument through as
  * POSIX shells do. It takes the script's length and then exactly that many bytes from standard input, since `sh -s`
- * reads ahead; what follows on standard input is data.
+ * reads ahead; what follows on standard input is data. A dd that cannot wait for a full block reads nothing and fails.
  */
-const bootstrap = `exec sh -c 'IFS= read -r n; eval "$(dd bs=1 count="$n" 2>/dev/null)"'`;
+const take = 'dd bs="$n" count=1 iflag=fullblock 2>/dev/null || dd bs=1 count="$n" 2>/dev/null';
+const bootstrap = `exec sh -c 'IFS= read -r n; eval "$(${take})"'`;
 
 /** One word for a POSIX shell. */
 export function quoted(text: string): string {
