@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2015,SC2034,SC2154,SC2209
 # Starts one run. In: root host boot uid session stage member run request fields (command cwd log shell from path_prefix
-# setup_count setup_N environment given_names secret_names env_file program salt machine hostname after newest), and the texts of wrapper.sh and job.sh.
+# setup_count setup_N environment given_names secret_names env_file program salt machine hostname after newest), the texts
+# of wrapper.sh, job.sh and recorder.sh, recorder_seconds, and fields_1 to fields_3 as for gpus.sh.
 old_umask=$(umask)
 umask 077
 unset CDPATH
@@ -207,6 +208,18 @@ ring() {
   : >"$dir/.told"
   printf '%s\n' "$stage/$member/$run" 2>/dev/null >>"$session_dir/changes"
 }
+# Somebody has to remember the night: recorder.sh, unless it runs already. A launch goes on without it. It is looked for when
+# the run is on its list, so that one that is about to end sees the run. None of the run's environment goes with it.
+keep_recorder() (
+  flight=$root/v1/$host/.recorder
+  mkdir -p -- "$flight" && printf '%s\n' "$session/$stage/$member/$run" >>"$flight/runs" || return
+  ! { first_line "$flight/lock" && alive "$line"; } || return
+  printf '%s\n' "$recorder_text" >"$flight/.script.$run" && mv -- "$flight/.script.$run" "$flight/recorder.sh" || return
+  unset ML_SESSION_RUN
+  PATH=${path_prefix:+$path_prefix:}$PATH
+  # shellcheck disable=SC2086
+  $detach sh "$flight/recorder.sh" "$flight" "$boot" "$uid" "$recorder_seconds" "$fields_1" "$fields_2" "$fields_3" </dev/null 5>&- &
+) >/dev/null 2>&1
 answer_when_started() {
   job_begins
   trap over EXIT
@@ -228,6 +241,7 @@ answer_when_started() {
     sleep 0.1 2>/dev/null || sleep 1
   done
   [ -n "$rung" ] || ring
+  ended "$dir" || keep_recorder
   wait "$git_looks"
   answer launched "$run"
 }

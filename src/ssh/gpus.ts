@@ -5,7 +5,7 @@ import { pathPrefix } from "./jobEnvironment";
 import { lines } from "./scriptChannel";
 
 /** Names as `nvidia-smi --help-query-gpu` lists them; one that the driver does not know fails the whole query. */
-const fieldLists = [
+export const fieldLists = [
   "index,uuid,name,utilization.gpu,memory.used,memory.total,temperature.gpu,power.draw,power.limit",
   "index,uuid,name,utilization.gpu,memory.used,memory.total,temperature.gpu",
   "index,uuid,name,memory.used,memory.total",

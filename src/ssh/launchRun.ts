@@ -5,14 +5,20 @@ import { mainProgram } from "../core/session/mainProgram";
 import launchScript from "../host/launch.sh";
 import wrapperScript from "../host/wrapper.sh";
 import jobScript from "../host/job.sh";
+import prelude from "../host/prelude.sh";
+import recorderScript from "../host/recorder.sh";
 import recordList from "../host/recordList.sh";
 import envFileScript from "../host/envFile.sh";
 import programScript from "../host/program.sh";
 import setupScript from "../host/setup.sh";
+import { fieldLists } from "./gpus";
 import { environmentText, pathPrefix, wrongVariable } from "./jobEnvironment";
 import { compact, type ScriptVariables } from "./scriptChannel";
 import { isName, nameFolder, RecordReader } from "./records";
 import type { HostSession } from "./hostSession";
+
+/** How often the flight recorder looks, seconds: lines of a log are dated by it. */
+const recorderSeconds = 10;
 
 /** Starts a run; see `HostOps.launch`. */
 export async function launchRun(
@@ -30,6 +36,7 @@ export async function launchRun(
   const given = [...Object.keys({ ...definition.env, ...request.env }), ...secrets.keys()];
   const wrong = given.map(wrongVariable).find((reason) => reason !== undefined);
   if (wrong !== undefined) return { kind: "refused", reason: wrong };
+  const [fields_1, fields_2, fields_3] = fieldLists;
   const variables: ScriptVariables = {
     ...session.variables,
     session: nameFolder(request.session),
@@ -53,6 +60,11 @@ export async function launchRun(
     machine: session.identity.machineId,
     hostname: session.identity.hostname,
     wrapper_text: compact(wrapperScript),
+    recorder_text: [prelude, recorderScript].map(compact).join(""),
+    recorder_seconds: recorderSeconds,
+    fields_1,
+    fields_2,
+    fields_3,
     job_text: [setupScript, programScript, jobScript].map(compact).join(""),
     setup_count: definition.setup.length,
     ...Object.fromEntries(definition.setup.map((line, index) => [`setup_${index}`, line])),

@@ -96,29 +96,39 @@ describe("a host over OpenSSH", () => {
     );
   }
 
-  it("leaves nothing but the job behind an sshd that was killed", { timeout: 240_000 }, () =>
-    withRemote([], async ({ server, work, mark, connect }) => {
-      const ops = await connect();
-      const log = join(work, "job.log");
-      mkdirSync(join(work, "cwd"));
-      const request = { session: "night", stage: "a", member: "0", command: "sleep 300", env: {}, launchedFrom: "t@l" };
-      const record = launched(await ops.launch({ ...request, cwd: join(work, "cwd"), log }));
-      const follower = new Follower({ ops } as TestHost, log, { kind: "end", bytes: 1e9 });
-      const watch = ops.watchRecords("night", new AbortController().signal)[Symbol.asyncIterator]();
-      await watch.next();
-      await until("opened", () => follower.kinds.includes("opened"), 60);
-      const lost = watch.next().catch(() => undefined);
-      for (const pid of sessionsOf(server)) kill(pid);
-      await lost;
-      await follower.done;
-      const others = (): number[] => processesWith(mark).filter((pid) => !ofJob(pid, record.run));
-      await until(
-        () => `only the job: ${others().map(commandOf).join("; ")}`,
-        () => others().length === 0,
-        60,
-      );
-      assert.ok(processesWith(`ML_SESSION_RUN=${record.run}`).length > 0);
-    }),
+  it(
+    "leaves nothing but the job and the recorder of the night behind an sshd that was killed",
+    { timeout: 240_000 },
+    () =>
+      withRemote([], async ({ server, work, mark, connect }) => {
+        const ops = await connect();
+        const log = join(work, "job.log");
+        mkdirSync(join(work, "cwd"));
+        const request = {
+          session: "night",
+          stage: "a",
+          member: "0",
+          command: "sleep 300",
+          env: {},
+          launchedFrom: "t@l",
+        };
+        const record = launched(await ops.launch({ ...request, cwd: join(work, "cwd"), log }));
+        const follower = new Follower({ ops } as TestHost, log, { kind: "end", bytes: 1e9 });
+        const watch = ops.watchRecords("night", new AbortController().signal)[Symbol.asyncIterator]();
+        await watch.next();
+        await until("opened", () => follower.kinds.includes("opened"), 60);
+        const lost = watch.next().catch(() => undefined);
+        for (const pid of sessionsOf(server)) kill(pid);
+        await lost;
+        await follower.done;
+        const others = (): number[] => processesWith(mark).filter((pid) => !ofJob(pid, record.run));
+        await until(
+          () => `only the job: ${others().map(commandOf).join("; ")}`,
+          () => others().length === 0,
+          60,
+        );
+        assert.ok(processesWith(`ML_SESSION_RUN=${record.run}`).length > 0);
+      }),
   );
 
   it("ends what it runs there after a silence, and goes on when asked again", { timeout: 240_000 }, () =>
@@ -147,9 +157,25 @@ function sessionsOf(server: Sshd): number[] {
   return below(daemon).map(Number);
 }
 
-/** The job, and the wrapper that writes its verdict. */
+/** The job, the wrapper that writes its verdict, and what remembers the night as long as a job runs. */
 function ofJob(pid: number, run: string): boolean {
-  return commandOf(pid).includes(run) || processesWith(`ML_SESSION_RUN=${run}`).includes(pid);
+  return (
+    commandOf(pid).includes(run) || processesWith(`ML_SESSION_RUN=${run}`).includes(pid) || isRecorder(leaderOf(pid))
+  );
+}
+
+function isRecorder(pid: number): boolean {
+  return commandOf(pid).includes("/.recorder/recorder.sh");
+}
+
+/** The process that leads the session of another. */
+function leaderOf(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3]);
+  } catch {
+    return 0; // it has ended
+  }
 }
 
 function commandOf(pid: number): string {

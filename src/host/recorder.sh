@@ -1,0 +1,266 @@
+# shellcheck shell=sh disable=SC2015,SC2034,SC2154,SC3045
+# The flight recorder: keeps what nobody is there to see, from the first launch on a host to the end of its last run. One a
+# host and state folder. Arguments: its folder, boot, uid, seconds between two looks, and the lists of fields of gpus.sh.
+# A spool of segments, each begun by "v 1"; times are the host's clock, seconds since 1970:
+#   t TIME                 what follows was seen then
+#   f FIELDS               what the values of the "g" lines are
+#   g VALUES               a GPU, as nvidia-smi prints it
+#   h LOAD AVAILABLE ALL   load average of a minute, memory in kB
+#   S N PATH               N stands for the run SESSION/STAGE/MEMBER/RUN, in this segment
+#   s N INODE SIZE         its log, when that is not as it was at the look before
+#   o N ANSWER             what it has written, as outputs.sh says it
+flight=$1 boot=$2 uid=$3 every=$4 fields_1=$5 fields_2=$6 fields_3=$7
+base=${flight%/*}
+segment_bytes=1000000 segments=8
+round=$(((every + 1) / 2))
+LC_ALL=C
+export LC_ALL
+umask 077
+cd / || exit
+exec </dev/null
+
+# The time of day in $at and, for waiting, one that nobody can set in $up. A `date` each ten minutes is enough.
+clock() {
+  up=
+  { read -r up rest </proc/uptime; } 2>/dev/null
+  up=${up%.*}
+  if [ -z "$up" ] || [ -z "$began" ] || [ "$up" -ge "$checked" ]; then
+    at=$(date +%s)
+    [ -z "$up" ] || began=$((at - up)) checked=$((up + 600))
+    up=${up:-$at}
+  else
+    at=$((began + up))
+  fi
+}
+# A lock made by a link has its owner's identity in it from the start. Should two take a dead owner's away at the same
+# moment, one of them sees at its next round that the lock is not its own, and ends.
+take_lock() {
+  printf '%s\n' "$identity" >"$mine" || return 1
+  tries=0
+  until ln -- "$mine" "$flight/lock"; do
+    if first_line "$flight/lock"; then
+      ! alive "$line" || return 1
+      rm -f -- "$flight/lock"
+    fi
+    tries=$((tries + 1))
+    [ "$tries" -lt 20 ] || return 1
+  done
+} 2>/dev/null
+is_ours() { first_line "$flight/lock" && [ "$line" = "$identity" ]; }
+end() {
+  trap '' TERM
+  for one in "$smi" "$ticker" "$counter"; do [ -z "$one" ] || kill "$one" 2>/dev/null; done
+  ! is_ours || rm -f -- "$flight/lock"
+  rm -f -- "$mine"
+  exit 0
+}
+
+# A disk that is full may have room again without our oldest; else there is nothing to be done here.
+put() {
+  printf '%s\n' "$1" >&8 || {
+    drop_oldest && printf '\n%s\n' "$1" >&8
+  } || end
+  size=$((size + ${#1} + 1))
+} 2>/dev/null
+drop_oldest() {
+  for oldest in "$flight"/spool.*; do
+    [ "$oldest" != "$segment" ] && rm -f -- "$oldest"
+    return
+  done
+}
+stamp() {
+  [ "$at" = "$stamped" ] && [ "$size" -lt "$segment_bytes" ] || {
+    [ "$size" -lt "$segment_bytes" ] || new_segment
+    stamped=$at
+    put "t $at"
+  }
+}
+find_segment() {
+  segment=
+  for one in "$flight"/spool.*; do [ ! -f "$one" ] || segment=$one; done
+  size=$segment_bytes
+  [ -z "$segment" ] || size=$(wc -c <"$segment")
+  if [ "$size" -ge "$segment_bytes" ]; then new_segment; else open_segment; fi
+}
+new_segment() {
+  segment=$flight/spool.$at
+  set -- "$flight"/spool.*
+  while [ "$#" -ge "$segments" ]; do
+    rm -f -- "$1"
+    shift
+  done
+  size=0
+  open_segment
+}
+# Each segment can be read without those before it.
+open_segment() {
+  (: >>"$segment") 2>/dev/null || end
+  exec 8>>"$segment"
+  # What was cut off by a kill ends here.
+  put ''
+  put 'v 1'
+  [ -z "$fields" ] || put "f $fields"
+  for id in $running; do
+    eval "path=\$path_$id last_$id="
+    put "S $id $path"
+  done
+}
+
+# Launches add their run to `runs` before they look for the lock, and we look at `runs` after we let go of it: a run that
+# begins in that moment is seen by one of us.
+open_runs() {
+  rm -f -- "$flight/runs"
+  (: >>"$flight/runs") 2>/dev/null || end
+  exec 6<"$flight/runs"
+  for run_dir in "$base"/*/*/*/*/; do
+    run_dir=${run_dir%/}
+    [ ! -d "$run_dir" ] || add_run "${run_dir#"$base"/}"
+  done
+}
+new_runs() {
+  while IFS= read -r path <&6; do
+    case $path in
+      *[!A-Za-z0-9._/%-]* | ../* | */../* | */..) ;;
+      */*/*/*) add_run "$path" ;;
+    esac
+  done
+}
+add_run() {
+  for id in $running; do eval "[ \"\$path_$id\" != \"\$1\" ]" || return 0; done
+  ! ended "$base/$1" && run_alive "$base/$1" && first_line "$base/$1/log" || return 0
+  id=$((count + 1)) count=$id
+  eval "path_$id=\$1 log_$id=\$line last_$id= due_$id=0"
+  running="$running$id "
+  [ -z "$segment" ] || put "S $id $1"
+}
+drop_ended() {
+  still=
+  for id in $running; do
+    eval "path=\$path_$id"
+    if [ -d "$base/$path" ] && run_alive "$base/$path"; then still="$still$id "; else has_ended=1; fi
+  done
+}
+
+note_host() {
+  read -r load rest </proc/loadavg
+  all=- available=-
+  while read -r name value rest; do
+    case $name in
+      MemTotal:) all=$value ;;
+      MemAvailable:) available=$value && break ;;
+    esac
+  done </proc/meminfo
+  put "h $load $available $all"
+} 2>/dev/null
+# One `stat` for all logs. Where one of them went meanwhile, the answers cannot be told apart.
+note_logs() {
+  asked=
+  set --
+  for id in $running; do
+    eval "log=\$log_$id"
+    [ -f "$log" ] || continue
+    asked="$asked$id "
+    set -- "$@" "$log"
+  done
+  [ "$#" -gt 0 ] || return 0
+  asked_count=$#
+  # shellcheck disable=SC2046
+  set -- $(stat -L -c '%i %s' -- "$@" 2>/dev/null)
+  [ "$#" -eq "$((2 * asked_count))" ] || return 0
+  for id in $asked; do
+    eval "last=\$last_$id"
+    [ "$last" = "$1 $2" ] || {
+      eval "last_$id=\"\$1 \$2\""
+      put "s $id $1 $2"
+    }
+    shift 2
+  done
+}
+
+# A field that the driver does not know fails the whole query (exit code 2): then a shorter list is tried.
+start_smi() {
+  smi='' smi_at=$((up + 60))
+  command -v nvidia-smi >/dev/null 2>&1 || return 0
+  eval "fields=\$fields_$list"
+  put "f $fields"
+  # By a write end of its own: when we are gone, nvidia-smi ends with its next line.
+  nvidia-smi --query-gpu="$fields" --format=csv,noheader,nounits -lms "${every}000" >/proc/$$/fd/7 2>&1 6<&- 7<&- 8>&- &
+  smi=$!
+}
+check_smi() {
+  if [ -z "$smi" ]; then
+    [ "$up" -lt "$smi_at" ] || start_smi
+  elif ! stat_of "$smi" || [ "$state" = Z ]; then
+    wait "$smi"
+    [ "$?" -eq 2 ] && [ "$list" -lt 3 ] && list=$((list + 1)) && start_smi || smi=
+  fi
+}
+
+look() {
+  look_at=$((up + every))
+  stamp
+  note_host
+  note_logs
+}
+tick() {
+  tick_at=$((up + round))
+  [ -e "$segment" ] && is_ours || end
+  new_runs
+  has_ended=
+  drop_ended
+  # What a run wrote last is known when its end is.
+  [ "$up" -lt "$look_at" ] && [ -z "$has_ended" ] || look
+  running=$still
+  [ -n "$running" ] || finish
+  check_smi
+}
+finish() {
+  rm -f -- "$flight/lock"
+  new_runs
+  [ -n "$running" ] && take_lock || end
+}
+
+began='' checked=0 up='' at=0 stamped='' segment='' size=0 fields='' list=1 count=0 running='' smi='' smi_at=0 ticker='' counter='' mine=$flight/.lock.$$
+stat_of "$$" || exit 0
+identity="$$ $ticks $boot $uid"
+take_lock || {
+  rm -f -- "$mine"
+  exit 0
+}
+trap end TERM
+clock
+open_runs
+[ -n "$running" ] || finish
+mkfifo -m 600 "$flight/.pipe.$$" 2>/dev/null || end
+exec 7<>"$flight/.pipe.$$"
+rm -f -- "$flight/.pipe.$$"
+find "$flight" -name 'spool.*' -mtime +7 -exec rm -f {} + 2>/dev/null
+find_segment
+look_at=$up tick_at=$up
+# dash has no `read -t` (status 2).
+(read -r -t 0 line <&7) 2>/dev/null
+[ "$?" -ne 2 ] || {
+  while sleep "$round"; do echo; done >/proc/$$/fd/7 2>/dev/null 6<&- 7<&- 8>&- &
+  ticker=$!
+}
+while :; do
+  clock
+  [ "$up" -lt "$tick_at" ] || tick
+  line='' before=$up
+  if [ -n "$ticker" ]; then
+    IFS= read -r line <&7
+  else
+    # Status 1 and at once would be no time-out: then it would turn without end.
+    IFS= read -r -t "$((tick_at - up))" line <&7 || {
+      clock
+      [ "$up" != "$before" ] || sleep 1
+    }
+  fi
+  case $line in
+    [0-9]*)
+      clock
+      stamp
+      put "g $line"
+      ;;
+  esac
+done
