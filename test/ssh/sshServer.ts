@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { AddressInfo, Socket } from "node:net";
 import ssh2 from "ssh2";
-import type { AuthContext, Connection, ServerChannel } from "ssh2";
+import type { AuthContext, Connection, ServerChannel, Session } from "ssh2";
 
 /** What the fixture does; everything that is left out is friendly. */
 export interface ServerBehaviour {
@@ -9,6 +9,9 @@ export interface ServerBehaviour {
   authenticate?(context: AuthContext): void;
   /** Default: the channel stays open and silent. */
   exec?(command: string, channel: ServerChannel): void;
+  /** Told of each client that has connected, before it says anything. */
+  onConnection?(connection: Connection): void;
+  onSession?(session: Session): void;
   /** Default: as many as are asked for. */
   acceptSession?(): boolean;
 }
@@ -35,6 +38,7 @@ export async function startSshServer(behaviour: ServerBehaviour = {}): Promise<S
   const server = new ssh2.Server({ hostKeys: [key] }, (connection, { header }) => {
     connections.push(connection);
     clients.push(header.versions.software);
+    behaviour.onConnection?.(connection);
     connection.on("error", () => undefined);
     connection.on("authentication", (context) => {
       if (behaviour.authenticate === undefined) context.accept();
@@ -45,7 +49,9 @@ export async function startSshServer(behaviour: ServerBehaviour = {}): Promise<S
         reject();
         return;
       }
-      accept().on("exec", (acceptExec, _reject, info) => {
+      const session = accept();
+      behaviour.onSession?.(session);
+      session.on("exec", (acceptExec, _reject, info) => {
         const channel = acceptExec();
         channel.on("error", () => undefined);
         behaviour.exec?.(info.command, channel);
