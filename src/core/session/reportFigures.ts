@@ -1,0 +1,81 @@
+import type { Gpu } from "./model";
+import type { MetricSeries } from "./series";
+
+/** A time, our clock, ms since 1970. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A sample stands for the time to the next, but not for longer than this: what nobody saw is nobody's. */
+const longestMs = 60_000;
+/** A GPU that works less than this is idle, per cent. */
+const idleBelow = 5;
+const hourMs = 3_600_000;
+
+/** What one GPU did in a span, as far as it was seen. */
+export interface GpuUse {
+  readonly seenHours: number;
+  readonly idleHours: number;
+  /** Over the time that it was seen, per cent. */
+  readonly meanUtilisation: number;
+  readonly peakMemoryMib?: number;
+}
+
+/** Undefined where the GPU was not seen in the span. */
+export function gpuUse({ series }: Gpu, span: Span): GpuUse | undefined {
+  const utilisation = series.byName.get("utilisation");
+  if (!utilisation) return undefined;
+  let [seen, idle, worked] = [0, 0, 0];
+  eachSample(utilisation, span, (value, ms) => {
+    if (!Number.isFinite(value)) return;
+    seen += ms;
+    worked += value * ms;
+    if (value < idleBelow) idle += ms;
+  });
+  if (seen === 0) return undefined;
+  let peak = -Infinity;
+  const memory = series.byName.get("memoryUsedMib");
+  if (memory) eachSample(memory, span, (value) => (peak = Math.max(peak, value)));
+  return {
+    seenHours: seen / hourMs,
+    idleHours: idle / hourMs,
+    meanUtilisation: worked / seen,
+    ...(Number.isFinite(peak) ? { peakMemoryMib: peak } : {}),
+  };
+}
+
+/** Times in a span in which a series has nothing for at least `leastMs`, its ends included. */
+export function silences({ times }: MetricSeries, { from, to }: Span, leastMs: number): readonly Span[] {
+  const found: Span[] = [];
+  let last = from;
+  for (const time of [...times.filter((one) => one >= from && one <= to), to]) {
+    if (time - last >= leastMs) found.push({ from: last, to: time });
+    last = time;
+  }
+  return found;
+}
+
+/** Mean of a series over the samples of a span; undefined without any. */
+export function meanOf(series: MetricSeries, span: Span): number | undefined {
+  let [sum, ms] = [0, 0];
+  eachSample(series, span, (value, lasts) => {
+    if (!Number.isFinite(value)) return;
+    sum += value * lasts;
+    ms += lasts;
+  });
+  return ms === 0 ? undefined : sum / ms;
+}
+
+function eachSample(
+  { times, values }: MetricSeries,
+  { from, to }: Span,
+  take: (value: number, lastsMs: number) => void,
+): void {
+  for (let index = 0; index < times.length; index++) {
+    const at = times[index] ?? 0;
+    if (at < from || at > to) continue;
+    const next = Math.min(times[index + 1] ?? to, to);
+    take(values[index] ?? NaN, Math.max(1, Math.min(longestMs, next - at)));
+  }
+}
