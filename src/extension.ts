@@ -13,7 +13,7 @@ import { combine, type Disposable } from "./core/lifecycle";
 import { OpenSessions } from "./core/openSessions";
 import { PipelineRunner } from "./core/pipelineRunner";
 import { Retries } from "./core/retries";
-import type { Clock } from "./core/ports";
+import type { Clock, Logger } from "./core/ports";
 import type { TreeNode } from "./core/session/nodes";
 import { reportLines } from "./core/session/report";
 import { SessionStore } from "./core/session/store";
@@ -28,7 +28,7 @@ import { readSettings } from "./settings";
 import { createSshSide, type SshSide } from "./sshSide";
 import { createClaim } from "./toldFailures";
 import { registerAlertsTree } from "./views/alertsTree";
-import { registerCharts } from "./views/charts";
+import { registerCharts } from "./views/charts/charts";
 import { registerGpusTree } from "./views/gpusTree";
 import { registerNotifications } from "./views/notifications";
 import { registerRemoteLogs } from "./views/remoteLog/remoteLog";
@@ -72,7 +72,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const unasked = { store, launcher, underWay: new LaunchesUnderWay(), isTrusted, clock, logger };
   const pipelines = new PipelineRunner({ ...unasked, memory: keptPipelines(context.workspaceState, demoSession) });
   const claim = createClaim(context.globalStorageUri.fsPath, demoSession, logger);
-  const views = registerViews({ store, logs, clock, extensionUri: context.extensionUri, claim });
+  const views = registerViews({ store, logs, clock, logger, place: context, claim });
   const commands: CommandContext = {
     sessions: store,
     store,
@@ -95,7 +95,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const owned = [channel, store, logs, open, files, views, retries, pipelines, registerCommands(commands, logger)];
   context.subscriptions.push(...owned, language.watchDocuments(), whenTrusted(store, connectQuietly));
   ending = async () => {
-    await demo.close();
+    await Promise.all([views.keep(), demo.close()]);
     await language.stop();
   };
   await files.loadAll();
@@ -123,18 +123,22 @@ interface ViewParts {
   readonly store: SessionStore;
   readonly logs: FollowedLogs;
   readonly clock: Clock;
-  readonly extensionUri: vscode.Uri;
+  readonly logger: Logger;
+  readonly place: Pick<vscode.ExtensionContext, "extensionUri" | "storageUri">;
   readonly claim: (key: string) => boolean;
 }
 
 /** All that is seen, and how commands bring it up. */
-function registerViews({ store, logs, clock, extensionUri, claim }: ViewParts): Disposable & {
+function registerViews({ store, logs, clock, logger, claim, place }: ViewParts): Disposable & {
+  /** Keeps what charts have seen for the next window. */
+  readonly keep: () => Promise<void>;
   readonly shown: Pick<CommandContext, "showLog" | "showCharts">;
 } {
   const cures = (session: string, stage: string, member: string): ReturnType<typeof curesOf> =>
     curesOf(store, { kind: "stage", session, stage, member });
-  const remoteLogs = registerRemoteLogs({ sessions: store, logs, clock, cures, extensionUri });
-  const charts = registerCharts({ sessions: store, clock, extensionUri });
+  const remoteLogs = registerRemoteLogs({ sessions: store, logs, clock, cures, extensionUri: place.extensionUri });
+  const { extensionUri, storageUri } = place;
+  const charts = registerCharts({ sessions: store, clock, logger, extensionUri, storageUri, notKept: demoSession });
   const parts = combine(
     remoteLogs,
     charts,
@@ -150,6 +154,7 @@ function registerViews({ store, logs, clock, extensionUri, claim }: ViewParts): 
     }),
   );
   return {
+    keep: () => charts.save(),
     dispose: () => {
       parts.dispose();
     },

@@ -1,25 +1,46 @@
-import { isToPage, type FromPage, type ToPage } from "../protocol/webview";
+import { isChartLook, isToPage, type ChartLook, type FromPage } from "../protocol/webview";
 import { ChartPage } from "./charts/chartPage";
+
+/** Kept so that the page comes back with the same charts, as they were looked at. */
+interface Kept {
+  readonly target: unknown;
+  readonly look: ChartLook;
+}
 
 declare function acquireVsCodeApi(): {
   postMessage(message: FromPage): void;
-  setState(state: { readonly target: unknown }): void;
+  setState(state: Kept): void;
+  getState(): unknown;
 };
 
 const editor = acquireVsCodeApi();
-const page = new ChartPage(document.getElementById("page") ?? document.body);
-
-function take(message: ToPage): void {
-  if (message.type === "delta") {
-    page.add(message);
-    return;
-  }
-  // Kept so that the panel comes back with the same charts.
-  editor.setState({ target: message.target });
-  page.show(message);
-}
+let target: unknown;
+const page = new ChartPage(
+  document.getElementById("page") ?? document.body,
+  (message) => {
+    editor.postMessage(message);
+  },
+  (look) => {
+    editor.setState({ target, look });
+  },
+);
 
 window.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
-  if (isToPage(data)) take(data);
+  if (!isToPage(data)) return;
+  switch (data.type) {
+    case "snapshot":
+      target = data.target;
+      editor.setState({ target, look: data.look });
+      page.show(data);
+      break;
+    case "samples":
+      page.fill(data);
+      break;
+    case "delta":
+      page.add(data);
+      break;
+  }
 });
-editor.postMessage({ type: "ready" });
+const kept = editor.getState();
+const look = typeof kept === "object" && kept !== null && "look" in kept ? kept.look : undefined;
+editor.postMessage({ type: "ready", ...(isChartLook(look) && { look }) });

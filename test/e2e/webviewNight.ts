@@ -1,12 +1,24 @@
-import { ChartFeed } from "../../src/core/session/chartFeed";
-import { chartPlan } from "../../src/core/session/chartPlan";
-import type { Gpu, Session } from "../../src/core/session/model";
+import type { ConnectionState, Gpu, Mark, Member, Session } from "../../src/core/session/model";
 import { noSeries, withSamples, type SeriesSet } from "../../src/core/session/series";
-import type { ToPage } from "../../src/protocol/webview";
+import * as samples from "../unit/sessions";
 import { host, member, progress, session, stage } from "../unit/sampleSession";
 
 /** Where the sampled night begins: Tuesday, 1 December 2026, 22:00 UTC. */
 export const nightStart = Date.UTC(2026, 11, 1, 22, 0);
+const minute = 60_000;
+
+/** What a sampled night is like. */
+export interface Night {
+  readonly minutes: number;
+  readonly hosts?: number;
+  readonly gpus?: number;
+  /** Minutes in which nothing could be seen. */
+  readonly gap?: readonly [number, number];
+  /** A training whose loss stops being a number in this minute. */
+  readonly nanAt?: number;
+  readonly failsAt?: number;
+  readonly connection?: ConnectionState;
+}
 
 /** Repeatable noise of −1..1. */
 function noise(seed: number): number {
@@ -14,50 +26,98 @@ function noise(seed: number): number {
   return 2 * (x - Math.floor(x)) - 1;
 }
 
-/** The picture after so many minutes of a night: inference ramps up, a download fails, eight GPUs work. */
-export function nightSession(minutes: number): Session {
-  const [inference, vllm] = logsOf(minutes);
-  const gpus = Array.from({ length: 8 }, (_, index) => gpu(index, minutes));
-  const marks = [
+/** The picture after such a night: inference ramps up, a download fails, GPUs work. */
+export function nightSession(night: Night): Session {
+  const { minutes, hosts = 1, gpus = 8, failsAt = 145, connection } = night;
+  const [inference, vllm] = logsOf(night);
+  const marks: readonly Mark[] = [
     { at: nightStart, kind: "started", label: "started" },
-    { at: nightStart + 145 * 60_000, kind: "failed", label: "failed" },
-    { at: nightStart + 160 * 60_000, kind: "started", label: "started" },
-  ] as const;
-  const reading = progress({ done: 1, total: 25_000, rate_unit: "req/s" });
-  const stages = [
-    stage("inference", [member({ kind: "running" }, { series: inference, progress: reading, marks: [marks[0]] })]),
-    stage("download", [member({ kind: "failed", cause: "hf is not on PATH", remedy: "" }, { marks: marks.slice(1) })]),
-    stage("vllm", [member({ kind: "watching" }, { series: vllm })]),
+    { at: nightStart + failsAt * minute, kind: "failed", label: "failed: exit code 127" },
+    { at: nightStart + (failsAt + 15) * minute, kind: "started", label: "started" },
   ];
-  return session(stages, { hosts: new Map([["gpu8", host({ gpus, seenAt: nightStart })]]) });
+  const seen = marks.filter(({ at }) => at < nightStart + minutes * minute);
+  const reading = progress({ done: 1, total: 25_000, unit: "req", rate_unit: "req/s" });
+  const stages = [
+    stage("inference", [
+      member({ kind: "running" }, { series: inference, progress: reading, marks: seen.slice(0, 1) }),
+    ]),
+    stage("download", [failed(seen)]),
+    stage("vllm", [member({ kind: "watching" }, { series: vllm })]),
+    ...(night.nanAt === undefined ? [] : [stage("train", [trained(night, night.nanAt)])]),
+  ];
+  const seenAt = nightStart + minutes * minute;
+  const names = Array.from({ length: hosts }, (_, index) => (hosts === 1 ? "gpu8" : `gpu8-${index}`));
+  const built = names.map((name, place) => {
+    const cards = Array.from({ length: gpus }, (_, index) => gpu(index + place * gpus, index, night));
+    const definition = { ...samples.host, name };
+    return [name, host({ definition, gpus: cards, seenAt, ...(connection && { connection }) })] as const;
+  });
+  return session(stages, { hosts: new Map([...built, ...(hosts === 1 ? [] : [["gpu8", host({ seenAt })] as const])]) });
 }
 
-function logsOf(minutes: number): readonly [SeriesSet, SeriesSet] {
+function failed(marks: readonly Mark[]): Member {
+  return member(
+    { kind: "failed", cause: "hf is not on PATH", remedy: "" },
+    { marks: marks.slice(1), series: withSamples(noSeries, nightStart, { errors: 0 }) },
+  );
+}
+
+function isIn(at: number, gap: Night["gap"]): boolean {
+  return gap !== undefined && at > gap[0] && at < gap[1];
+}
+
+function logsOf({ minutes, gap }: Night): readonly [SeriesSet, SeriesSet] {
   let inference = noSeries;
   let vllm = noSeries;
   let [done, tokens] = [0, 0];
-  for (let minute = 0; minute < minutes; minute++) {
-    // For half an hour nothing could be seen.
-    if (minute > 200 && minute < 230) continue;
-    const at = nightStart + minute * 60_000;
-    const rate = 3.2 * (1 - Math.exp(-minute / 40)) + 0.15 * noise(minute) + 0.5;
-    done += Math.round(rate * 60);
-    tokens += Math.round(rate * 60) * (360 + 40 * noise(minute + 500));
-    const errors = Math.floor(minute / 70);
-    inference = withSamples(inference, at, { done, rate, errors, avg_completion_tokens: Math.round(tokens / done) });
-    const running = Math.round(118 + 20 * noise(minute + 9));
-    const waiting = Math.max(0, Math.round(30 * noise(minute + 77)));
+  for (let step = 0; step < minutes * 2; step++) {
+    const passed = step / 2;
+    const rate = 3.2 * (1 - Math.exp(-passed / 40)) + 0.25 * noise(step) + 0.5;
+    done += Math.round(rate * 30);
+    tokens += Math.round(rate * 30) * (360 + 60 * Math.sin(passed / 50) + 40 * noise(step + 500));
+    if (isIn(passed, gap)) continue;
+    const at = nightStart + passed * minute;
+    const errors = Math.floor(passed / 70);
+    const mean = done / Math.max(1, passed * 60);
+    inference = withSamples(inference, at, {
+      done,
+      rate: mean,
+      errors,
+      avg_completion_tokens: Math.round(tokens / done),
+    });
+    const running = Math.round(118 + 20 * noise(step + 9));
+    const waiting = Math.max(0, Math.round(30 * noise(step + 77)));
     const rates = { gen_tok_s: rate * 367, prompt_tok_s: rate * 900 };
-    vllm = withSamples(vllm, at, { running, waiting, kv_cache_pct: 14 + 3 * noise(minute), ...rates });
+    vllm = withSamples(vllm, at, { running, waiting, kv_cache_pct: 14 + 3 * noise(step), ...rates });
   }
   return [inference, vllm];
 }
 
-function gpu(index: number, minutes: number): Gpu {
+function trained({ minutes, gap }: Night, nanAt: number): Member {
+  let series = noSeries;
+  for (let step = 0; step < minutes * 2; step++) {
+    const passed = step / 2;
+    if (isIn(passed, gap)) continue;
+    const blown = passed >= nanAt;
+    const loss = blown ? NaN : 1.4 + 6 * Math.exp(-passed / 30) + 0.12 * noise(step + 31);
+    const lr = 3e-4 * Math.min(1, passed / 20);
+    const grad = blown ? NaN : 0.8 + 0.3 * noise(step + 3) + (passed > nanAt - 8 ? (passed - nanAt + 8) * 4 : 0);
+    series = withSamples(series, nightStart + passed * minute, {
+      done: step * 10,
+      loss,
+      lr,
+      grad_norm: grad,
+      ...(step % 40 === 0 && !blown && { eval_loss: loss + 0.2 }),
+    });
+  }
+  return member({ kind: "running" }, { series, progress: progress({ done: 1, unit: "step" }) });
+}
+
+function gpu(seedOf: number, index: number, { minutes, gap }: Night): Gpu {
   let series = noSeries;
   for (let tick = 0; tick < minutes * 6; tick++) {
-    if (tick > 1200 && tick < 1380) continue;
-    const seed = tick + index * 1000;
+    if (isIn(tick / 6, gap)) continue;
+    const seed = tick + seedOf * 1000;
     series = withSamples(series, nightStart + tick * 10_000, {
       utilisation: Math.min(100, 95 + 5 * noise(seed)) - (tick < 60 ? 90 : 0),
       memoryUsedMib: tick < 60 ? 600 + tick * 2200 : 134_144 + 200 * index,
@@ -68,15 +128,4 @@ function gpu(index: number, minutes: number): Gpu {
   const name = "NVIDIA H200";
   const sample = { index, uuid: `GPU-${index}`, name, at: nightStart };
   return { index, name, sample, usedBy: [], series };
-}
-
-/** A session as the page gets it first. */
-export function snapshotOf(of: Session): ToPage {
-  const plan = chartPlan(of, { kind: "session", session: of.id });
-  const charts = plan.charts.map(({ lines, ...chart }) => ({
-    ...chart,
-    lines: lines.map(({ key, label }) => ({ key, label })),
-  }));
-  const { title, marks } = plan;
-  return { type: "snapshot", title, target: null, charts, samples: new ChartFeed(1800).whole(plan), marks };
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { build } from "esbuild";
 import { chromium, type Browser, type Page } from "playwright-core";
-import type { ToPage } from "../../src/protocol/webview";
+import type { PageEnd } from "../../src/views/charts/chartSurface";
 
 /** What VS Code's own themes give a webview, as far as the charts use it. */
 export const themes = {
@@ -53,7 +53,65 @@ export const themes = {
     "--vscode-terminal-ansiCyan": "#0598bc",
     "--vscode-terminal-ansiMagenta": "#bc05bc",
   },
+  // The two high-contrast themes: VS Code's body classes, and what differs in its variables.
+  "high-contrast": {
+    "--vscode-foreground": "#ffffff",
+    "--vscode-descriptionForeground": "rgba(255, 255, 255, 0.7)",
+    "--vscode-editor-background": "#000000",
+    "--vscode-panel-border": "#6fc3df",
+    "--vscode-contrastBorder": "#6fc3df",
+    "--vscode-contrastActiveBorder": "#f38518",
+    "--vscode-widget-border": "#6fc3df",
+    "--vscode-focusBorder": "#f38518",
+    "--vscode-toolbar-hoverOutline": "#f38518",
+    "--vscode-inputOption-activeBackground": "rgba(0, 0, 0, 0)",
+    "--vscode-inputOption-activeBorder": "#f38518",
+    "--vscode-inputOption-activeForeground": "#ffffff",
+    "--vscode-editorHoverWidget-background": "#0c141f",
+    "--vscode-editorHoverWidget-foreground": "#ffffff",
+    "--vscode-charts-foreground": "#ffffff",
+    "--vscode-charts-red": "#f48771",
+    "--vscode-charts-blue": "#3794ff",
+    "--vscode-charts-yellow": "#ffd370",
+    "--vscode-charts-orange": "#d18616",
+    "--vscode-charts-green": "#89d185",
+    "--vscode-charts-purple": "#b180d7",
+    "--vscode-terminal-ansiCyan": "#00cdcd",
+    "--vscode-terminal-ansiMagenta": "#cd00cd",
+  },
+  "high-contrast-light": {
+    "--vscode-foreground": "#292929",
+    "--vscode-descriptionForeground": "rgba(41, 41, 41, 0.8)",
+    "--vscode-editor-background": "#ffffff",
+    "--vscode-panel-border": "#0f4a85",
+    "--vscode-contrastBorder": "#0f4a85",
+    "--vscode-contrastActiveBorder": "#006bbd",
+    "--vscode-widget-border": "#0f4a85",
+    "--vscode-focusBorder": "#006bbd",
+    "--vscode-toolbar-hoverOutline": "#006bbd",
+    "--vscode-inputOption-activeBackground": "rgba(0, 0, 0, 0)",
+    "--vscode-inputOption-activeBorder": "#006bbd",
+    "--vscode-inputOption-activeForeground": "#292929",
+    "--vscode-editorHoverWidget-background": "#ffffff",
+    "--vscode-editorHoverWidget-foreground": "#292929",
+    "--vscode-charts-foreground": "#292929",
+    "--vscode-charts-red": "#b5200d",
+    "--vscode-charts-blue": "#0063d3",
+    "--vscode-charts-yellow": "#895503",
+    "--vscode-charts-orange": "#d18616",
+    "--vscode-charts-green": "#374e06",
+    "--vscode-charts-purple": "#652d90",
+    "--vscode-terminal-ansiCyan": "#0598bc",
+    "--vscode-terminal-ansiMagenta": "#bc05bc",
+  },
 } as const;
+
+export type PlayedTheme = keyof typeof themes;
+
+/** The classes that VS Code gives the body; the light high-contrast theme carries both. */
+function bodyClass(theme: PlayedTheme): string {
+  return theme === "high-contrast-light" ? "vscode-high-contrast vscode-high-contrast-light" : `vscode-${theme}`;
+}
 
 /** The charts page in a plain browser, with VS Code's part played by the test. */
 export class PlayedWebview {
@@ -61,6 +119,8 @@ export class PlayedWebview {
   readonly #browser: Browser;
   /** What the page threw or complained of. */
   readonly complaints: string[] = [];
+  readonly #heard: string[] = [];
+  #listener: ((message: unknown) => void) | undefined;
 
   private constructor(browser: Browser, page: Page) {
     this.#browser = browser;
@@ -71,25 +131,34 @@ export class PlayedWebview {
     });
   }
 
-  static async open(theme: keyof typeof themes, size = { width: 1200, height: 900 }): Promise<PlayedWebview> {
+  /** @param kept the state that the page kept when it was there before */
+  static async open(theme: PlayedTheme, size = { width: 1200, height: 900 }, kept?: unknown): Promise<PlayedWebview> {
     const browser = await chromium.launch({
       executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
       args: ["--no-sandbox", "--disable-gpu"],
     });
     const played = new PlayedWebview(browser, await browser.newPage({ viewport: size, timezoneId: "UTC" }));
-    await played.#load(theme);
+    await played.#load(theme, kept);
     return played;
   }
 
-  async #load(theme: keyof typeof themes): Promise<void> {
+  async #load(theme: PlayedTheme, kept: unknown): Promise<void> {
     const [script, style] = await Promise.all([bundle(), readFile("media/charts.css", "utf8")]);
     const policy = "default-src 'none'; style-src 'self'; script-src 'nonce-played'";
     const html = `<!DOCTYPE html><html lang="en"><head><title>Charts</title>
       <meta http-equiv="Content-Security-Policy" content="${policy}"><link rel="stylesheet" href="/charts.css"></head>
-      <body class="vscode-${theme}"><main id="page"></main>
+      <body class="${bodyClass(theme)}"><main id="page"></main>
       <script nonce="played" src="/played.js"></script><script nonce="played" src="/webview.js"></script></body></html>`;
-    const editor = `globalThis.sent = []; globalThis.state = undefined;
-      globalThis.acquireVsCodeApi = () => ({ postMessage: (m) => sent.push(m), setState: (s) => { state = s; } });`;
+    await this.page.exposeFunction("toEditor", (message: string) => {
+      this.#heard.push(message);
+      this.#listener?.(unpacked(message));
+    });
+    const editor = `globalThis.sent = []; globalThis.state = ${JSON.stringify(kept ?? null)} ?? undefined;
+      const packed = (_, part) => part instanceof Uint8Array ? { bytes: btoa(Array.from(part, (b) => String.fromCharCode(b)).join("")) } : part;
+      globalThis.acquireVsCodeApi = () => ({
+        postMessage: (m) => { sent.push(m); toEditor(JSON.stringify(m, packed)); },
+        setState: (s) => { state = structuredClone(s); }, getState: () => state,
+      });`;
     const files: Readonly<Record<string, readonly [string, string]>> = {
       "/": ["text/html", html],
       "/charts.css": ["text/css", style],
@@ -104,28 +173,46 @@ export class PlayedWebview {
     await this.setTheme(theme);
   }
 
-  async setTheme(theme: keyof typeof themes): Promise<void> {
+  async setTheme(theme: PlayedTheme): Promise<void> {
     const font = { "--vscode-font-family": 'system-ui, "Ubuntu", "Droid Sans", sans-serif' };
     await this.#run(
       `({ theme, variables }) => {
         for (const [key, value] of Object.entries(variables)) document.documentElement.style.setProperty(key, value);
-        document.body.className = "vscode-" + theme;
+        document.body.className = theme;
+        document.body.style.background = variables["--vscode-editor-background"];
       }`,
-      { theme, variables: { ...themes[theme], ...font } },
+      { theme: bodyClass(theme), variables: { ...themes[theme], ...font } },
     );
   }
 
+  /** The editor's end of the page, as the extension sees it. */
+  get webview(): PageEnd {
+    return {
+      postMessage: async (message: unknown) => {
+        await this.post(message).catch(() => undefined); // the page was closed
+        return true;
+      },
+      onDidReceiveMessage: (listener: (message: unknown) => void) => {
+        this.#listener = listener;
+        for (const message of this.#heard) listener(unpacked(message));
+        return { dispose: () => (this.#listener = undefined) };
+      },
+    };
+  }
+
   /** Posts a message as the editor does. */
-  async post(message: ToPage): Promise<void> {
-    const samples = message.samples.map((s) => ({ ...s, times: [...s.times], values: [...s.values].map(String) }));
+  async post(message: unknown): Promise<void> {
+    const text = JSON.stringify(message, (_, part: unknown) => {
+      if (!(part instanceof Float64Array || part instanceof Float32Array)) return part;
+      return { array: part.constructor.name, bytes: Buffer.from(part.buffer).toString("base64") };
+    });
     await this.#run(
-      `(message) => {
-        const samples = message.samples.map((s) => ({
-          ...s, times: Float64Array.from(s.times), values: Float64Array.from(s.values.map(Number)),
-        }));
-        window.postMessage({ ...message, samples }, "*");
+      `(text) => {
+        const unpacked = (_, part) => part?.array === undefined ? part
+          : new globalThis[part.array](Uint8Array.from(atob(part.bytes), (c) => c.charCodeAt(0)).buffer);
+        window.postMessage(JSON.parse(text, unpacked), "*");
       }`,
-      { ...message, samples },
+      text,
     );
   }
 
@@ -149,4 +236,12 @@ async function bundle(): Promise<string> {
     format: "iife",
   });
   return outputFiles[0]?.text ?? "";
+}
+
+function unpacked(message: string): unknown {
+  return JSON.parse(message, (_, part: unknown) =>
+    typeof part === "object" && part !== null && "bytes" in part && typeof part.bytes === "string"
+      ? new Uint8Array(Buffer.from(part.bytes, "base64"))
+      : part,
+  );
 }

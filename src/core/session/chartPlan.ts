@@ -1,29 +1,29 @@
-import type { Gpu, Mark, Member, RemoteHost, Session } from "./model";
+import { gpuLooks, memberLooks, type ChartLook, type Words } from "./chartLooks";
+import { chartOwners, type ChartOwner, type KeptCharts, type Track } from "./chartOwners";
+import type { Mark, Session } from "./model";
 import type { TreeNode } from "./nodes";
-import type { MetricSeries } from "./series";
 
-/** How the numbers of a chart are said; as in the protocol with the charts page. */
-type Unit =
-  | { readonly kind: "number" | "percent" | "mib" | "watt" | "celsius" }
-  | { readonly kind: "rate"; readonly unit: string };
+/** Where the samples of a line come from. */
+export type LineSource =
+  | { readonly kind: "plain"; readonly track: Track }
+  /** The mean of each interval, out of the mean since the start. */
+  | { readonly kind: "interval-mean"; readonly counts: Track; readonly means: Track }
+  | { readonly kind: "throughput"; readonly counts: Track; readonly part: "intervals" | "mean" }
+  | { readonly kind: "envelope"; readonly of: readonly Track[]; readonly part: "low" | "mean" | "high" };
 
-/** A line and where its samples come from. */
+/** A line, how it is drawn, and where its samples come from. */
 export interface PlannedLine {
   readonly key: string;
   readonly label: string;
-  readonly series: MetricSeries;
-  /** Given for a mean since the start: the counter it is a mean over, so that each interval's can be told. */
-  readonly counts?: MetricSeries;
+  /** `thin`: beside the line that it belongs to. `low` and `high` have the room between them filled. */
+  readonly look: "line" | "thin" | "low" | "high";
+  /** Lines that belong together share a colour: a number from 0. */
+  readonly color: number;
+  readonly source: LineSource;
 }
 
 /** A chart with its lines; charts without lines are not planned. */
-interface PlannedChart {
-  readonly id: string;
-  readonly title: string;
-  readonly about: string;
-  readonly unit: Unit;
-  readonly min?: number;
-  readonly max?: number;
+export interface PlannedChart extends ChartLook {
   readonly lines: readonly PlannedLine[];
 }
 
@@ -32,24 +32,39 @@ export interface ChartPlan {
   readonly title: string;
   readonly charts: readonly PlannedChart[];
   readonly marks: readonly Mark[];
+  /** All that could be drawn, what was not picked included. */
+  readonly owners: readonly ChartOwner[];
 }
 
-interface Source {
-  readonly name: string;
-  readonly member: Member;
-}
+/** More GPUs than this in one chart are drawn as what lies between the lowest and the highest. */
+const mostGpuLines = 8;
+/** More hosts than this share one such band. */
+const mostBands = 4;
 
-/** The charts for a row of a view: a stage brings the services and GPUs of its host with it. */
-export function chartPlan(session: Session, target: TreeNode): ChartPlan {
-  const sources = sourcesOf(session, target);
-  const hosts = hostsOf(session, target);
-  const charts = [...memberCharts(sources), ...gpuCharts(hosts, target)];
+/**
+ * The charts for a row of a view.
+ * @param kept what an earlier window kept of the session
+ * @param hidden keys of owners that the person does not want to see
+ */
+export function chartPlan(
+  session: Session,
+  target: TreeNode,
+  kept: KeptCharts = new Map(),
+  hidden: ReadonlySet<string> = new Set(),
+): ChartPlan {
+  const owners = chartOwners(session, target, kept).filter(({ tracks }) => tracks.size > 0);
+  const shown = owners.filter(({ key }) => !hidden.has(key));
+  const members = shown.filter(({ kind }) => kind === "member");
+  const several = owners.filter(({ kind }) => kind === "member").length > 1;
+  const charts = [...memberCharts(members, several), ...gpuCharts(shown.filter(({ kind }) => kind === "gpu"))];
+  const marks = members.flatMap(({ label, marks: of }) =>
+    of.map((mark) => (several ? { ...mark, label: `${label} ${mark.label}` } : mark)),
+  );
   return {
     title: titleOf(session, target),
     charts: charts.filter((chart) => chart.lines.length > 0),
-    marks: sources.flatMap(({ name, member }) =>
-      member.marks.map((mark) => (sources.length > 1 ? { ...mark, label: `${name} ${mark.label}` } : mark)),
-    ),
+    marks: marks.sort((a, b) => a.at - b.at),
+    owners,
   };
 }
 
@@ -69,130 +84,134 @@ function titleOf(session: Session, target: TreeNode): string {
   }
 }
 
-function sourcesOf(session: Session, target: TreeNode): readonly Source[] {
-  const asked = hostsOf(session, target).map((host) => host.definition.name);
-  const stages = [...session.stages.values()].filter(({ definition }) =>
-    target.kind === "stage" ? definition.name === target.stage : asked.includes(definition.host),
-  );
-  const services = [...session.services.values()].filter(({ definition }) =>
-    target.kind === "service" ? definition.name === target.service : asked.includes(definition.host),
-  );
-  if (target.kind === "gpu") return [];
-  const members = stages.flatMap((stage) => {
-    const wanted = stage.members.filter(({ name }) => target.kind !== "stage" || (target.member ?? name) === name);
-    return wanted.map((member) => ({ name: memberName(stage.definition.name, member, stage.members.length), member }));
-  });
-  const served = services.map(({ definition, member }) => ({ name: definition.name, member }));
-  return target.kind === "service" ? served : [...members, ...served];
-}
-
-function memberName(stage: string, member: Member, members: number): string {
-  return members > 1 ? `${stage} ${member.name}` : stage;
-}
-
-function hostsOf(session: Session, target: TreeNode): readonly RemoteHost[] {
-  const hosts = [...session.hosts.values()];
-  if (target.kind === "session") return hosts;
-  return hosts.filter(({ definition }) => definition.name === hostName(session, target));
-}
-
-function hostName(session: Session, target: Exclude<TreeNode, { kind: "session" }>): string | undefined {
-  if (target.kind === "host" || target.kind === "gpu") return target.host;
-  if (target.kind === "stage") return session.stages.get(target.stage)?.definition.host;
-  return session.services.get(target.service)?.definition.host;
-}
-
-type Look = Omit<PlannedChart, "lines">;
-
-/** Charts of logs: which series they draw, and the word for a line where there are several of one member. */
-const memberLooks: readonly (Look & { readonly series: Readonly<Record<string, string>> })[] = [
-  look("errors", "Errors", "Failed requests or items so far", { kind: "number" }, { errors: "" }, { min: 0 }),
-  look("loss", "Loss", "Training and evaluation loss", { kind: "number" }, { loss: "", eval_loss: "evaluation" }),
-  look("lr", "Learning rate", "Learning rate of the optimiser", { kind: "number" }, { lr: "" }, { min: 0 }),
-  look("queue", "Requests in the server", "Requests that the server works on, and that wait for it", { kind: "number" }, { running: "running", waiting: "waiting" }, { min: 0 }), // prettier-ignore
-  look("kv", "KV cache", "Share of the server's KV cache in use", { kind: "percent" }, { kv_cache_pct: "" }, { min: 0, max: 100 }), // prettier-ignore
-  look("serverTokens", "Server tokens per second", "Tokens that the server reads and writes", { kind: "rate", unit: "tok/s" }, { gen_tok_s: "written", prompt_tok_s: "read" }, { min: 0 }), // prettier-ignore
-];
-
-function look(
-  ...[id, title, about, unit, series, ends = {}]: readonly [
-    string,
-    string,
-    string,
-    Unit,
-    Readonly<Record<string, string>>,
-    { readonly min?: number; readonly max?: number }?,
-  ]
-): Look & { readonly series: Readonly<Record<string, string>> } {
-  return { id, title, about, unit, series, ...ends };
-}
-
-function memberCharts(sources: readonly Source[]): readonly PlannedChart[] {
-  const [errors, ...others] = memberLooks.map(({ series, ...chart }) => ({
+function memberCharts(owners: readonly ChartOwner[], several: boolean): readonly PlannedChart[] {
+  const [errors, ...others] = memberLooks.map(({ metrics, ...chart }) => ({
     ...chart,
-    lines: sources.flatMap((source) => linesOf(source, series, sources.length > 1)),
+    lines: numbered(
+      owners.map((owner) => plainLines(owner, metrics, several)),
+      chart.id,
+    ),
   }));
-  return [...throughputCharts(sources), tokenChart(sources), ...(errors ? [errors] : []), ...others];
+  return [...throughputCharts(owners), tokenChart(owners), ...(errors ? [errors] : []), ...others];
 }
 
-function linesOf(source: Source, series: Readonly<Record<string, string>>, several: boolean): readonly PlannedLine[] {
-  return Object.entries(series).flatMap(([name, word]) => {
-    const found = source.member.series.byName.get(name);
-    if (!found || found.length === 0) return [];
-    const label = word === "" ? source.name : several ? `${source.name} ${word}` : word;
-    return { key: `${source.name}/${name}`, label, series: found };
+type Uncoloured = Omit<PlannedLine, "color" | "look"> & Partial<Pick<PlannedLine, "look">>;
+
+/** Gives colours: where each owner has one line, or lines that go together, it has one colour; else each line has. */
+function numbered(
+  byOwner: readonly (readonly Uncoloured[])[],
+  chart: string,
+  together = false,
+): readonly PlannedLine[] {
+  const owned = byOwner.filter((lines) => lines.length > 0);
+  let next = 0;
+  return owned.flatMap((lines, owner) =>
+    lines.map((line) => ({
+      look: "line" as const,
+      ...line,
+      key: `${chart}/${line.key}`,
+      color: together ? owner : next++,
+    })),
+  );
+}
+
+function plainLines(owner: ChartOwner, metrics: Words, several: boolean): readonly Uncoloured[] {
+  const found = Object.entries(metrics).filter(([name]) => owner.tracks.has(name));
+  return found.flatMap(([name, word]) => {
+    const track = owner.tracks.get(name);
+    const alone = word === "" || (found.length === 1 && several);
+    const label = alone ? owner.label : several ? `${owner.label} ${word}` : word;
+    return track ? { key: `${owner.key}/${name}`, label, source: { kind: "plain" as const, track } } : [];
   });
 }
 
 /** One chart for each unit: requests and bytes have no axis in common. */
-function throughputCharts(sources: readonly Source[]): readonly PlannedChart[] {
-  const byUnit = new Map<string, PlannedLine[]>();
-  for (const source of sources) {
-    const unit = source.member.progress?.rate_unit ?? "it/s";
-    byUnit.set(unit, [...(byUnit.get(unit) ?? []), ...linesOf(source, { rate: "" }, true)]);
+function throughputCharts(owners: readonly ChartOwner[]): readonly PlannedChart[] {
+  const byUnit = new Map<string, (readonly Uncoloured[])[]>();
+  for (const owner of owners) {
+    for (const [unit, lines] of speedsOf(owner)) byUnit.set(unit, [...(byUnit.get(unit) ?? []), lines]);
   }
   return [...byUnit].map(([unit, lines]) => ({
     id: `throughput ${unit}`,
     title: "Throughput",
-    about: `Speed as the log tells it, in ${unit}`,
+    about: "Speed of each interval, and thin its mean so far",
     unit: { kind: "rate", unit },
     min: 0,
-    lines,
+    lines: numbered(lines, `throughput ${unit}`, true),
   }));
 }
 
-function tokenChart(sources: readonly Source[]): PlannedChart {
+function speedsOf({
+  key,
+  label,
+  tracks,
+  counter,
+  unit,
+  rateUnit,
+}: ChartOwner): readonly [string, readonly Uncoloured[]][] {
+  const counts = counter === undefined ? undefined : tracks.get(counter);
+  const printed = tracks.get("rate");
+  const counted = unit === undefined ? (rateUnit ?? "it/s") : `${unit.replace(/s$/, "")}/s`;
+  const speeds: [string, readonly Uncoloured[]][] = [];
+  if (counts) {
+    const intervals = { key, label, source: { kind: "throughput", counts, part: "intervals" } } as const;
+    const mean = { key: `${key}/mean`, label: `${label} mean`, look: "thin" } as const;
+    speeds.push([counted, [intervals, { ...mean, source: { kind: "throughput", counts, part: "mean" } }]]);
+  }
+  // What the log prints is drawn only where it says something that the count does not.
+  if (printed && !(counts && (rateUnit ?? counted) === counted)) {
+    speeds.push([rateUnit ?? counted, [{ key: `${key}/rate`, label, source: { kind: "plain", track: printed } }]]);
+  }
+  return speeds;
+}
+
+function tokenChart(owners: readonly ChartOwner[]): PlannedChart {
+  const lines = owners.map(({ key, label, tracks }): readonly Uncoloured[] => {
+    const [means, counts] = [tracks.get("avg_completion_tokens"), tracks.get("done")];
+    return means && counts ? [{ key, label, source: { kind: "interval-mean", counts, means } }] : [];
+  });
   return {
     id: "tokens",
     title: "Completion tokens",
     about: "Mean length of the completions of each interval",
     unit: { kind: "number" },
     min: 0,
-    lines: sources.flatMap(({ name, member }) => {
-      const series = member.series.byName.get("avg_completion_tokens");
-      const counts = member.series.byName.get("done");
-      return series && counts ? { key: `${name}/tokens`, label: name, series, counts } : [];
-    }),
+    lines: numbered(lines, "tokens"),
   };
 }
 
-const gpuLooks: readonly (Look & { readonly name: string })[] = [
-  { id: "gpu", name: "utilisation", title: "GPU utilisation", about: "Share of time in which each GPU worked", unit: { kind: "percent" }, min: 0, max: 100 }, // prettier-ignore
-  { id: "memory", name: "memoryUsedMib", title: "GPU memory", about: "Memory in use on each GPU", unit: { kind: "mib" }, min: 0 }, // prettier-ignore
-  { id: "power", name: "powerW", title: "GPU power", about: "Power drawn by each GPU", unit: { kind: "watt" }, min: 0 },
-  { id: "temperature", name: "temperatureC", title: "GPU temperature", about: "Temperature of each GPU", unit: { kind: "celsius" } }, // prettier-ignore
-];
+function gpuCharts(owners: readonly ChartOwner[]): readonly PlannedChart[] {
+  return gpuLooks.map(({ name, ...chart }) => {
+    const having = owners.filter(({ tracks }) => tracks.has(name));
+    if (having.length > mostGpuLines) return { ...chart, lines: bands(having, name, chart.id) };
+    return {
+      ...chart,
+      lines: numbered(
+        having.map((owner) => plainLines(owner, { [name]: "" }, true)),
+        chart.id,
+      ),
+    };
+  });
+}
 
-function gpuCharts(hosts: readonly RemoteHost[], target: TreeNode): readonly PlannedChart[] {
-  const wanted = ({ index }: Gpu): boolean => target.kind !== "gpu" || target.index === index;
-  return gpuLooks.map(({ name, ...chart }) => ({
-    ...chart,
-    lines: hosts.flatMap((host) =>
-      host.gpus.filter(wanted).flatMap((gpu) => {
-        const series = gpu.series.byName.get(name);
-        const label = hosts.length > 1 ? `${host.definition.name} ${gpu.index}` : `GPU ${gpu.index}`;
-        return series ? { key: `${host.definition.name}/gpu${gpu.index}/${name}`, label, series } : [];
-      }),
-    ),
-  }));
+function bands(owners: readonly ChartOwner[], name: string, chart: string): readonly PlannedLine[] {
+  const byHost = new Map<string, readonly ChartOwner[]>();
+  for (const owner of owners) byHost.set(owner.host, [...(byHost.get(owner.host) ?? []), owner]);
+  const groups = byHost.size > mostBands ? [["", owners] as const] : [...byHost];
+  const lines = groups.map(([host, of]): readonly Uncoloured[] => {
+    const tracks = of.flatMap(({ tracks: all }) => all.get(name) ?? []);
+    const prefix = byHost.size > 1 && host !== "" ? `${host} ` : "";
+    const line = (part: "low" | "mean" | "high", label: string, drawn: PlannedLine["look"]): Uncoloured => ({
+      key: `${host}/${part}`,
+      label: `${prefix}${label}`,
+      look: drawn,
+      source: { kind: "envelope", of: tracks, part },
+    });
+    return [
+      line("mean", `mean of ${of.length} GPUs`, "line"),
+      line("low", "lowest", "low"),
+      line("high", "highest", "high"),
+    ];
+  });
+  return numbered(lines, chart, true);
 }

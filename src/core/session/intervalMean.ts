@@ -1,4 +1,5 @@
 import { MetricSeries } from "./series";
+import { SeriesCursor } from "./seriesCursor";
 
 /** A mean may be this far off, as a share of itself, by the rounding of what was printed. */
 const tolerance = 0.05;
@@ -10,30 +11,29 @@ const tolerance = 0.05;
  */
 export class IntervalMean {
   readonly series: MetricSeries;
-  readonly #counts: MetricSeries;
-  readonly #means: MetricSeries;
-  #countAt = 0;
-  #meanAt = 0;
+  readonly #counts: SeriesCursor;
+  readonly #means: SeriesCursor;
   #last: { readonly count: number; readonly mean: number } | undefined;
 
   constructor(counts: MetricSeries, means: MetricSeries) {
-    this.#counts = counts;
-    this.#means = means;
+    this.#counts = new SeriesCursor(counts);
+    this.#means = new SeriesCursor(means);
     this.series = new MetricSeries(`${means.name} of each interval`);
   }
 
   /** Takes in what its sources got since the last time. */
   update(): void {
-    const [countTimes, meanTimes] = [this.#counts.times, this.#means.times];
-    while (this.#countAt < countTimes.length && this.#meanAt < meanTimes.length) {
-      const [countTime, meanTime] = [countTimes[this.#countAt] ?? 0, meanTimes[this.#meanAt] ?? 0];
-      if (countTime === meanTime) {
-        this.#take(meanTime, this.#counts.values[this.#countAt] ?? NaN, this.#means.values[this.#meanAt] ?? NaN);
-      }
+    const [counts, means] = [this.#counts.rest(), this.#means.rest()];
+    let [atCount, atMean] = [0, 0];
+    while (atCount < counts.times.length && atMean < means.times.length) {
+      const [countTime, meanTime] = [counts.times[atCount] ?? 0, means.times[atMean] ?? 0];
+      if (countTime === meanTime) this.#take(meanTime, counts.values[atCount] ?? NaN, means.values[atMean] ?? NaN);
       // Only samples of the same moment belong together.
-      if (countTime <= meanTime) this.#countAt++;
-      if (meanTime <= countTime) this.#meanAt++;
+      if (countTime <= meanTime) atCount++;
+      if (meanTime <= countTime) atMean++;
     }
+    this.#counts.pass(atCount);
+    this.#means.pass(atMean);
   }
 
   #take(time: number, count: number, mean: number): void {

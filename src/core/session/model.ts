@@ -174,7 +174,7 @@ export interface Transition {
 /** Something to mark on the time axis of the charts. */
 export interface Mark {
   readonly at: number;
-  readonly kind: "started" | "failed" | "finished" | "stopped" | "gap";
+  readonly kind: "started" | "restarted" | "failed" | "finished" | "stopped" | "alert" | "gap";
   readonly label: string;
 }
 

@@ -1,16 +1,32 @@
-/** One metric over time, append-only. Times never go back; a sample older than the last is dropped. */
+/** So many samples of one metric are kept at most: 256 kB, nine hours at one sample each 2 s before any is dropped. */
+const mostSamples = 16_384;
+/** Of so many neighbours the lowest and the highest stay when older samples are made fewer. */
+const groupSize = 4;
+
+/**
+ * One metric over time. Times never go back; a sample older than the last is dropped. Bounded: when it is full, the
+ * older half is halved, each four samples to their lowest and highest. What is old is thus the coarser the older it
+ * is, but each extreme and each NaN's place stays.
+ */
 export class MetricSeries {
   readonly name: string;
   #times = new Float64Array(64);
   #values = new Float64Array(64);
   #length = 0;
+  #appended = 0;
 
   constructor(name: string) {
     this.name = name;
   }
 
+  /** Samples that are kept. */
   get length(): number {
     return this.#length;
+  }
+
+  /** Samples that were ever appended; see `indexAfter`. */
+  get appended(): number {
+    return this.#appended;
   }
 
   /** Milliseconds since 1970, ascending. A view: valid until the next append. */
@@ -26,6 +42,7 @@ export class MetricSeries {
   append(time: number, value: number): void {
     const last = this.#length === 0 ? -Infinity : (this.#times[this.#length - 1] ?? -Infinity);
     if (time < last) return;
+    if (this.#length === mostSamples) this.#coarsen();
     if (this.#length === this.#times.length) {
       this.#times = grown(this.#times);
       this.#values = grown(this.#values);
@@ -33,11 +50,51 @@ export class MetricSeries {
     this.#times[this.#length] = time;
     this.#values[this.#length] = value;
     this.#length++;
+    this.#appended++;
+  }
+
+  /**
+   * Where the samples begin that came after the first `count` that were appended, and not before `time` (of the last of
+   * those): the two hold together also where a reader comes so late that some of what it missed was made fewer.
+   */
+  indexAfter(count: number, time = -Infinity): number {
+    let index = Math.max(0, this.#length - (this.#appended - count));
+    while (index < this.#length && (this.#times[index] ?? 0) < time) index++;
+    return index;
+  }
+
+  #coarsen(): void {
+    const half = mostSamples / 2;
+    let kept = 0;
+    for (let start = 0; start < half; start += groupSize) {
+      for (const index of extremes(this.#values, start, start + groupSize)) {
+        this.#times[kept] = this.#times[index] ?? NaN;
+        this.#values[kept] = this.#values[index] ?? NaN;
+        kept++;
+      }
+    }
+    this.#times.copyWithin(kept, half, this.#length);
+    this.#values.copyWithin(kept, half, this.#length);
+    this.#length -= half - kept;
   }
 }
 
+/** The lowest, the highest and a NaN among some samples, in their order. At least one goes. */
+function extremes(values: Float64Array, start: number, end: number): readonly number[] {
+  let [lowest, highest, none] = [-1, -1, -1];
+  for (let index = start; index < end; index++) {
+    const value = values[index] ?? NaN;
+    if (Number.isNaN(value)) none = index;
+    else {
+      if (lowest < 0 || value < (values[lowest] ?? NaN)) lowest = index;
+      if (highest < 0 || value >= (values[highest] ?? NaN)) highest = index;
+    }
+  }
+  return [...new Set([lowest, highest, none])].filter((index) => index >= 0).sort((a, b) => a - b);
+}
+
 function grown(array: Float64Array): Float64Array<ArrayBuffer> {
-  const next = new Float64Array(array.length * 2);
+  const next = new Float64Array(Math.min(mostSamples, array.length * 2));
   next.set(array);
   return next;
 }

@@ -1,122 +1,273 @@
-import type { LineSamples, ToPage } from "../../protocol/webview";
+import {
+  firstLook,
+  type ChartFrame,
+  type ChartLook,
+  type ChartRange,
+  type FromPage,
+  type PackedSamples,
+  type Span,
+  type ToPage,
+} from "../../protocol/webview";
 import { ChartCard, type Shared } from "./chartCard";
+import { CardPainter } from "./cardPainter";
 import { element } from "./elements";
+import { chartsImage } from "./exportImage";
+import type { TimeActions } from "./plotGestures";
+import { SourcePicker } from "./sourcePicker";
 import { onThemeChange, readTheme } from "./theme";
 import { momentLabel } from "./timeAxis";
+import { Toolbar } from "./toolbar";
+import { Zoom } from "./zoom";
 
-type Snapshot = Extract<ToPage, { type: "snapshot" }>;
-type Delta = Extract<ToPage, { type: "delta" }>;
+type Message<T extends ToPage["type"]> = Extract<ToPage, { type: T }>;
 
 /** How often a screen reader may be told that the charts go on. */
 const announceMs = 60_000;
+const hint =
+  "Drag to zoom in, Shift-drag to move, Ctrl-wheel to zoom, double-click for all. " +
+  "Keys on a chart: ← → read, Shift ← → move, + −, Home for all, End to follow.";
 
-/** All charts of the page: a toolbar, and a grid of cards that are drawn one a frame, and only while in sight. */
+/** All charts of the page over one axis of time. */
 export class ChartPage {
-  readonly #title = element("h1", "");
-  readonly #tableButton = element("button", "toggle", "Data table");
+  readonly #post: (message: FromPage) => void;
+  readonly #keep: (look: ChartLook) => void;
+  readonly #toolbar: Toolbar;
+  readonly #picker: SourcePicker;
   readonly #empty = element("p", "empty");
   readonly #grid = element("div", "grid");
-  readonly #live = element("div", "live");
-  readonly #shared: Shared = { theme: readTheme(), span: { from: 0, to: 0 }, marks: [] };
-  readonly #stale = new Set<ChartCard>();
-  readonly #inSight = new Set<ChartCard>();
-  readonly #observer: IntersectionObserver;
+  readonly #hint = element("p", "hint", hint);
+  readonly #live = element("div", "spoken");
+  readonly #painter: CardPainter;
+  readonly #shared: Shared;
+  readonly #zoom = new Zoom();
   #cards: readonly ChartCard[] = [];
-  #asTable = false;
-  #drawing = false;
+  #look = firstLook;
+  #title = "";
+  #standing = "";
+  #serial = 0;
+  /** What was asked for last has not come yet, and what is to be asked for then. */
+  #waiting = false;
+  #next: "anew" | "more" | undefined;
+  #whenAllDrawn: (() => void) | undefined;
   #announcedAt = 0;
 
-  constructor(root: HTMLElement) {
-    const bar = element("header", "bar");
-    this.#tableButton.type = "button";
-    this.#tableButton.title = "Show the numbers in place of the pictures";
-    this.#tableButton.setAttribute("aria-pressed", "false");
-    this.#tableButton.addEventListener("click", () => {
-      this.#toggleTable();
+  constructor(root: HTMLElement, post: (message: FromPage) => void, keep: (look: ChartLook) => void) {
+    this.#post = post;
+    this.#keep = keep;
+    this.#shared = {
+      theme: readTheme(),
+      span: { from: 0, to: 1 },
+      marks: [],
+      cursor: undefined,
+      off: new Set(),
+      log: new Set(),
+      actions: this.#actions(),
+      onLook: () => {
+        this.#change({ off: [...this.#shared.off], log: [...this.#shared.log] });
+      },
+    };
+    this.#picker = new SourcePicker((hidden) => {
+      this.#change({ hidden });
+      this.#ask("anew");
     });
+    this.#toolbar = new Toolbar(
+      {
+        range: (range) => {
+          this.#show(range);
+        },
+        follow: (follow) => {
+          this.#show(follow ? this.#zoom.following() : { kind: "fixed", ...this.#shared.span });
+        },
+        zoom: (factor) => {
+          this.#shared.actions.zoom(factor, undefined);
+        },
+        table: () => {
+          this.#toggleTable();
+        },
+        png: () => {
+          this.#savePng();
+        },
+        csv: () => {
+          post({ type: "save-csv" });
+        },
+      },
+      this.#picker.button,
+    );
     this.#live.setAttribute("aria-live", "polite");
-    bar.append(this.#title, this.#tableButton);
-    root.append(bar, this.#empty, this.#grid, this.#live);
-    this.#observer = new IntersectionObserver((entries) => {
-      for (const { target, isIntersecting } of entries) this.#sight(target, isIntersecting);
+    const charts = element("div", "charts");
+    charts.append(this.#empty, this.#grid, this.#hint);
+    root.append(this.#toolbar.root, this.#picker.panel, charts, this.#live);
+    this.#painter = new CardPainter(() => {
+      this.#ask("more");
     });
     onThemeChange(() => {
       this.#shared.theme = readTheme();
-      this.#drawSoon(this.#cards);
+      this.#painter.soon(this.#cards);
     });
   }
 
-  show(snapshot: Snapshot): void {
+  /** Other charts, or others of them. */
+  show(snapshot: Message<"snapshot">): void {
     for (const card of this.#cards) card.dispose();
-    this.#observer.disconnect();
-    this.#inSight.clear();
-    this.#stale.clear();
-    this.#title.textContent = snapshot.title;
+    this.#title = snapshot.title;
+    this.#look = snapshot.look;
+    replace(this.#shared.off, snapshot.look.off);
+    replace(this.#shared.log, snapshot.look.log);
     this.#empty.textContent = snapshot.empty ?? "";
     this.#empty.hidden = snapshot.empty === undefined;
-    this.#tableButton.hidden = snapshot.charts.length === 0;
+    this.#hint.hidden = snapshot.empty !== undefined;
+    this.#toolbar.show(snapshot.title, snapshot.sources.length === 0);
+    this.#picker.show(snapshot.sources, snapshot.look.hidden);
     this.#cards = snapshot.charts.map((info) => new ChartCard(info, this.#shared));
     this.#grid.replaceChildren(...this.#cards.map((card) => card.root));
-    for (const card of this.#cards) {
-      card.showTable(this.#asTable);
-      this.#observer.observe(card.root);
-    }
-    this.add(snapshot);
+    for (const card of this.#cards) card.showTable(this.#look.table);
+    this.#frame(snapshot.frame);
+    this.#painter.watch(this.#cards);
+    this.#waiting = false;
+    this.#ask("anew");
   }
 
-  add({ samples, marks }: Pick<Delta, "samples" | "marks">): void {
-    this.#shared.marks = marks;
-    for (const line of samples) this.#append(line);
-    this.#spanAll();
-    this.#drawSoon(this.#cards);
+  /** The samples that were asked for. */
+  fill({ serial, samples, frame }: Message<"samples">): void {
+    if (serial !== this.#serial) return;
+    this.#waiting = false;
+    // A person has gone on meanwhile: the span of the answer is old.
+    if (this.#next === undefined) this.#frame(frame);
+    this.#take(samples, true);
+    const next = this.#next;
+    this.#next = undefined;
+    if (next) this.#ask(next);
+    this.#whenAllDrawn?.();
+  }
+
+  /** What is new. */
+  add({ samples, frame }: Message<"delta">): void {
+    const marked = frame.marks.length !== this.#shared.marks.length;
+    const moved = JSON.stringify(frame.span) !== JSON.stringify(this.#shared.span);
+    this.#frame(frame);
+    const cards = this.#take(samples, false);
+    if (marked || moved) this.#painter.soon(this.#cards);
+    else this.#painter.soon(cards);
+    const { from } = frame.span;
+    for (const line of samples.lines) this.#lineOf(line.key)?.dropBefore(from);
+    // As new samples come unthinned, the picture is made anew before they are too many.
+    const crowded = samples.lines.some(({ key }) => (this.#lineOf(key)?.points.length ?? 0) > 6 * this.#columns());
+    if (crowded) this.#ask("anew");
     this.#announce();
   }
 
-  #append(line: LineSamples): void {
-    this.#cards.find((card) => card.has(line.key))?.append(line);
-  }
-
-  #spanAll(): void {
-    const spans = this.#cards.flatMap((card) => card.span ?? []);
-    if (spans.length === 0) return;
-    const from = Math.min(...spans.map((span) => span.from));
-    this.#shared.span = { from, to: Math.max(...spans.map((span) => span.to)) };
-  }
-
-  #toggleTable(): void {
-    this.#asTable = !this.#asTable;
-    this.#tableButton.setAttribute("aria-pressed", String(this.#asTable));
-    for (const card of this.#cards) card.showTable(this.#asTable);
-    if (!this.#asTable) this.#drawSoon(this.#cards);
-  }
-
-  #sight(target: Element, inSight: boolean): void {
-    const card = this.#cards.find(({ root }) => root === target);
-    if (!card) return;
-    if (!inSight) this.#inSight.delete(card);
-    else {
-      this.#inSight.add(card);
-      this.#drawSoon([]);
+  #take({ lines, times, values }: PackedSamples, anew: boolean): readonly ChartCard[] {
+    const changed = new Set<ChartCard>();
+    let at = 0;
+    for (const { key, count } of lines) {
+      const card = this.#cards.find((one) => one.data(key) !== undefined);
+      const data = card?.data(key);
+      if (anew) data?.clear();
+      data?.append(times.subarray(at, at + count), values.subarray(at, at + count));
+      if (card) changed.add(card);
+      at += count;
     }
+    this.#painter.soon([...changed]);
+    return [...changed];
   }
 
-  #drawSoon(cards: readonly ChartCard[]): void {
-    for (const card of cards) this.#stale.add(card);
-    if (this.#drawing) return;
-    this.#drawing = true;
-    requestAnimationFrame(() => {
-      this.#drawNext();
+  #lineOf(key: string): ReturnType<ChartCard["data"]> {
+    return this.#cards.map((card) => card.data(key)).find((data) => data !== undefined);
+  }
+
+  #frame({ span, extent, standing, marks }: ChartFrame): void {
+    this.#shared.span = span;
+    this.#shared.marks = marks;
+    this.#standing = standing;
+    this.#zoom.set(span, extent);
+    this.#toolbar.state(this.#look.range, this.#look.table, standing);
+  }
+
+  #change(look: Partial<ChartLook>): void {
+    this.#look = { ...this.#look, ...look };
+    this.#keep(this.#look);
+    this.#toolbar.state(this.#look.range, this.#look.table, this.#standing);
+  }
+
+  /** Shows another span at once with what is there, and asks for its own samples. */
+  #show(range: ChartRange): void {
+    this.#change({ range });
+    this.#shared.span = this.#zoom.spanOf(range);
+    this.#painter.soon(this.#cards);
+    this.#ask("anew");
+  }
+
+  #ask(what: "anew" | "more"): void {
+    if (this.#cards.length === 0 && what === "more") return;
+    if (this.#waiting) {
+      this.#next = this.#next === "anew" ? "anew" : what;
+      return;
+    }
+    this.#waiting = true;
+    this.#serial++;
+    this.#post({
+      type: "look",
+      serial: this.#serial,
+      look: this.#look,
+      columns: this.#columns(),
+      sight: this.#painter.inSight.map(({ info }) => info.id),
+      anew: what === "anew",
     });
   }
 
-  /** One chart a frame, so that the page never stands still. Those out of sight wait until they are seen. */
-  #drawNext(): void {
-    this.#drawing = false;
-    const next = [...this.#stale].find((card) => this.#inSight.has(card));
-    if (!next) return;
-    this.#stale.delete(next);
-    next.draw();
-    this.#drawSoon([]);
+  #columns(): number {
+    return Math.max(100, ...this.#cards.map(({ columns }) => columns));
+  }
+
+  #actions(): TimeActions {
+    const fixed = (span: Span): void => {
+      this.#show({ kind: "fixed", ...span });
+    };
+    const point = (at: number | undefined): void => {
+      this.#shared.cursor = at;
+      this.#painter.readOff();
+    };
+    return {
+      point,
+      show: fixed,
+      zoom: (factor, around) => {
+        this.#show(this.#zoom.zoomed(factor, around ?? this.#shared.cursor, this.#look.range));
+      },
+      pan: (share) => {
+        fixed(this.#zoom.panned(share));
+      },
+      step: (share) => {
+        point(this.#zoom.stepped(this.#shared.cursor, share));
+      },
+      all: () => {
+        this.#show({ kind: "all" });
+      },
+      follow: () => {
+        this.#show(this.#zoom.following());
+      },
+    };
+  }
+
+  #toggleTable(): void {
+    this.#change({ table: !this.#look.table });
+    for (const card of this.#cards) card.showTable(this.#look.table);
+    this.#painter.soon(this.#cards);
+  }
+
+  /** A picture holds all charts, also those out of sight: they are fetched and drawn first. */
+  #savePng(): void {
+    this.#painter.all = true;
+    this.#whenAllDrawn = () => {
+      this.#whenAllDrawn = undefined;
+      for (const card of this.#cards) card.showTable(false);
+      this.#painter.now();
+      void chartsImage(this.#title, this.#cards, this.#shared.span, this.#shared.theme).then((png) => {
+        this.#painter.all = false;
+        for (const card of this.#cards) card.showTable(this.#look.table);
+        if (png) this.#post({ type: "save-png", png });
+      });
+    };
+    this.#ask("anew");
   }
 
   #announce(): void {
@@ -125,4 +276,9 @@ export class ChartPage {
     this.#announcedAt = now;
     this.#live.textContent = `${this.#cards.length} charts, up to ${momentLabel(this.#shared.span.to)}`;
   }
+}
+
+function replace(set: Set<string>, values: readonly string[]): void {
+  set.clear();
+  for (const value of values) set.add(value);
 }

@@ -1,4 +1,4 @@
-import type { ChartInfo } from "../../protocol/webview";
+import type { ChartInfo, ChartLineInfo, Span } from "../../protocol/webview";
 import { element } from "./elements";
 import type { LineData } from "./lineData";
 import { momentLabel } from "./timeAxis";
@@ -7,50 +7,47 @@ import { sayValue } from "./units";
 /** So many rows a person can go through. */
 const rowCount = 24;
 
-/** A chart's numbers as a table: even steps of time, the newest first. */
-export function dataTable(info: ChartInfo, lines: ReadonlyMap<string, LineData>): HTMLTableElement {
+/** A line that is shown, with its samples. */
+export interface ShownLine {
+  readonly line: ChartLineInfo;
+  readonly data: LineData;
+}
+
+/** A chart's numbers as a table: even steps over the span that is shown, the newest first, and what each line says then. */
+export function dataTable(info: ChartInfo, lines: readonly ShownLine[], span: Span): HTMLTableElement {
   const table = element("table", "data");
   table.append(element("caption", "", `${info.about}, newest first`));
   const head = table.createTHead().insertRow();
-  for (const text of ["Time", ...info.lines.map(({ label }) => label)]) {
+  for (const text of ["Time", ...lines.map(({ line }) => line.label)]) {
     const cell = element("th", "", text);
     cell.scope = "col";
     head.append(cell);
   }
   const body = table.createTBody();
-  for (const [time, values] of [...rowsOf(info, lines)].sort(([a], [b]) => b - a)) {
+  for (const time of moments(lines, span)) {
     const row = body.insertRow();
+    row.dataset["at"] = String(time);
     const cell = element("th", "", momentLabel(time));
     cell.scope = "row";
     row.append(cell);
-    for (const { key } of info.lines) {
-      const value = values.get(key);
+    for (const { data } of lines) {
+      const value = data.at(time);
       row.append(element("td", "", value === undefined ? "" : sayValue(value, info.unit)));
     }
   }
   return table;
 }
 
-/** Evenly spaced moments, and at each what every line last said by then; nothing where it had been silent for a row. */
-function rowsOf(info: ChartInfo, lines: ReadonlyMap<string, LineData>): Map<number, Map<string, number>> {
-  const known = [...lines.values()].filter(({ times }) => times.length > 0);
-  const first = Math.min(...known.map(({ times }) => times[0] ?? Infinity));
-  const last = Math.max(...known.map(({ times }) => times.at(-1) ?? -Infinity));
-  const rows = new Map<number, Map<string, number>>();
-  const step = Math.max(1, (last - first) / (rowCount - 1));
-  for (let time = last; time >= first - 1 && rows.size < rowCount; time -= step) {
-    const row = new Map<string, number>();
-    for (const { key } of info.lines) {
-      const value = valueAt(lines.get(key), time, step);
-      if (value !== undefined) row.set(key, value);
+/** Moments of samples, as evenly spaced as they allow, at most `rowCount`, the newest first. */
+function moments(lines: readonly ShownLine[], { from, to }: Span): readonly number[] {
+  const step = Math.max(1, (to - from) / (rowCount - 1));
+  const latest = new Map<number, number>();
+  for (const { data } of lines) {
+    for (const { x } of data.points) {
+      if (x < from || x > to || data.at(x) === undefined) continue;
+      const row = Math.floor((x - from) / step);
+      latest.set(row, Math.max(x, latest.get(row) ?? x));
     }
-    if (row.size > 0) rows.set(time, row);
   }
-  return rows;
-}
-
-function valueAt(line: LineData | undefined, time: number, within: number): number | undefined {
-  const index = line?.times.findLastIndex((at) => at <= time) ?? -1;
-  const at = line?.times[index];
-  return at === undefined || time - at > within ? undefined : line?.values[index];
+  return [...latest.values()].sort((a, b) => b - a);
 }

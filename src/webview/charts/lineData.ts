@@ -1,72 +1,80 @@
-import { thin } from "../../core/thin";
-import type { LineSamples } from "../../protocol/webview";
-
 /** A point as chart.js draws it; y is NaN where the line breaks. */
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** More samples than this are thinned again; a chart is seldom a thousand pixels wide. */
-const most = 4000;
-const thinned = 1800;
-/** A silence is a gap, and not a straight line, when it is longer than this and out of proportion. */
-const shortestGapMs = 90_000;
-const gapFactor = 8;
-
 /** The samples of one line as far as the page has them. */
 export class LineData {
-  #times: number[] = [];
-  #values: number[] = [];
   readonly #divisor: number;
+  #points: Point[] = [];
+  /** When the value was not a number; that is news, and not a gap. */
+  #nans: number[] = [];
 
   /** @param divisor what values are divided by as they come. */
   constructor(divisor: number) {
     this.#divisor = divisor;
   }
 
-  get times(): readonly number[] {
-    return this.#times;
+  get points(): readonly Point[] {
+    return this.#points;
   }
 
-  get values(): readonly number[] {
-    return this.#values;
+  get nans(): readonly number[] {
+    return this.#nans;
   }
 
-  append({ times, values }: Omit<LineSamples, "key">): void {
-    for (let i = 0; i < times.length; i++) {
-      this.#times.push(times[i] ?? NaN);
-      this.#values.push((values[i] ?? NaN) / this.#divisor);
+  clear(): void {
+    this.#points = [];
+    this.#nans = [];
+  }
+
+  /** Adds samples at the end; a time of NaN is a gap. */
+  append(times: Float64Array, values: Float32Array): void {
+    for (let index = 0; index < times.length; index++) {
+      const time = times[index] ?? NaN;
+      const y = (values[index] ?? NaN) / this.#divisor;
+      if (Number.isNaN(time)) this.#points.push({ x: (this.#points.at(-1)?.x ?? 0) + 1, y: NaN });
+      else {
+        this.#points.push({ x: time, y });
+        if (Number.isNaN(y)) this.#nans.push(time);
+      }
     }
-    if (this.#times.length <= most) return;
-    const fewer = thin({ times: this.#times, values: this.#values }, thinned);
-    this.#times = [...fewer.times];
-    this.#values = [...fewer.values];
   }
 
-  /** The last value that is a number. */
+  /** Lets go what lies before the window, but for one sample. */
+  dropBefore(from: number): void {
+    const first = this.#points.findIndex(({ x }) => x >= from);
+    if (first > 1) this.#points.splice(0, first - 1);
+    this.#nans = this.#nans.filter((time) => time >= from);
+  }
+
+  /** The last sample; NaN where that was not a number. */
   get latest(): number | undefined {
-    return this.#values.findLast((value) => Number.isFinite(value));
+    return this.#points.at(-1)?.y;
   }
 
-  /** What to draw, at most about `limit` points: the line breaks where nothing was seen for long. */
-  points(limit: number): Point[] {
-    const { times, values } = thin({ times: this.#times, values: this.#values }, limit);
-    const gap = gapLength(times);
-    const points: Point[] = [];
-    let before = Infinity;
-    for (const [index, x] of times.entries()) {
-      if (x - before > gap) points.push({ x: before + 1, y: NaN });
-      points.push({ x, y: values[index] ?? NaN });
-      before = x;
+  /** What the line shows at a moment: the last sample by then, nothing in a gap or after its end. */
+  at(time: number): number | undefined {
+    const index = this.#indexAt(time);
+    const [point, next] = [this.#points[index], this.#points[index + 1]];
+    if (!point || (!next && time > point.x + lastsMs)) return undefined;
+    // A break made for a gap follows its sample at once; a sample that is not a number has been told.
+    const isGap = Number.isNaN(point.y) && !this.#nans.includes(point.x);
+    return isGap ? undefined : point.y;
+  }
+
+  /** Index of the last point that is not after a moment; −1 before all. */
+  #indexAt(time: number): number {
+    let [low, high] = [0, this.#points.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#points[middle]?.x ?? 0) <= time) low = middle + 1;
+      else high = middle;
     }
-    return points;
+    return low - 1;
   }
 }
 
-/** From how long on a silence between samples is a gap. */
-function gapLength(times: Float64Array): number {
-  const distances = times.slice(1).map((time, index) => time - (times[index] ?? time));
-  const middle = distances.sort()[Math.floor(distances.length / 2)] ?? 0;
-  return Math.max(shortestGapMs, middle * gapFactor);
-}
+/** The last sample of a line stands for so long. */
+const lastsMs = 90_000;

@@ -3,11 +3,13 @@ export interface Theme {
   readonly foreground: string;
   readonly muted: string;
   readonly grid: string;
-  readonly surface: string;
-  readonly border: string;
+  readonly axis: string;
+  readonly background: string;
   readonly failed: string;
+  readonly alert: string;
   readonly finished: string;
   readonly font: string;
+  readonly lineWidth: number;
   /** Colours of lines, in their order; red is left for failures. */
   readonly lines: readonly string[];
 }
@@ -28,18 +30,27 @@ export function readTheme(): Theme {
   const style = getComputedStyle(document.body);
   const color = (name: string, otherwise: string): string => style.getPropertyValue(name).trim() || otherwise;
   const foreground = color("--vscode-foreground", "#888888");
+  const contrast = document.body.classList.contains("vscode-high-contrast");
+  const quiet = color("--vscode-panel-border", "rgba(128, 128, 128, 0.3)");
   return {
     foreground,
     muted: color("--vscode-descriptionForeground", foreground),
-    // As quiet as the editor's own borders; `charts.lines` is half as strong as text.
-    grid: color("--vscode-panel-border", "rgba(128, 128, 128, 0.3)"),
-    surface: color("--vscode-editorHoverWidget-background", color("--vscode-editor-background", "#ffffff")),
-    border: color("--vscode-editorHoverWidget-border", foreground),
+    // As quiet as the editor's own borders; in high contrast those are as loud as the data, so it is fainter there.
+    grid: contrast ? faint(foreground, 25) : quiet,
+    axis: contrast ? foreground : quiet,
+    background: color("--vscode-editor-background", "#ffffff"),
     failed: color("--vscode-charts-red", "#f14c4c"),
+    alert: color("--vscode-charts-orange", "#d18616"),
     finished: color("--vscode-charts-green", "#89d185"),
     font: color("--vscode-font-family", "sans-serif"),
+    lineWidth: contrast ? 2 : 1.25,
     lines: lineColors.map(([name, otherwise]) => color(name, otherwise)),
   };
+}
+
+/** The colour, seen through so much. */
+export function faint(color: string, percent: number): string {
+  return `color-mix(in srgb, ${color} ${percent}%, transparent)`;
 }
 
 /** Calls back when the editor's theme has changed: VS Code then changes the body's class and the variables. */
