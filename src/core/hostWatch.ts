@@ -4,6 +4,7 @@ import { lastLineOf } from "./log/lastLine";
 import { LogReader } from "./log/reader";
 import { LogFollowers } from "./logFollowers";
 import type { MonitorContext } from "./monitorContext";
+import { NightHistory } from "./nightHistory";
 import { OutputWatch } from "./outputWatch";
 import type { HostOps, OutputReport, RunRecord } from "./ports";
 import { curesFor, namesToFind } from "./session/cure";
@@ -41,6 +42,7 @@ export class HostWatch {
   readonly #context: MonitorContext;
   readonly #session: string;
   readonly #host: string;
+  readonly #night: NightHistory;
   readonly #followers: LogFollowers;
   readonly #outputs: OutputWatch;
   readonly #tokens: TokenWatch;
@@ -52,7 +54,8 @@ export class HostWatch {
     this.#context = context;
     this.#session = session;
     this.#host = host;
-    this.#followers = new LogFollowers(context, session, host);
+    this.#night = new NightHistory(context, session, host);
+    this.#followers = new LogFollowers(context, session, host, this.#night);
     this.#outputs = new OutputWatch(context, session, host);
     this.#tokens = new TokenWatch(context, session, host);
     this.#writers = new WriterWatch(context, session);
@@ -60,6 +63,7 @@ export class HostWatch {
 
   /** Watches until aborted. Trouble with one part is logged and tried again; it never ends the others. */
   async run(ops: HostOps, signal: AbortSignal): Promise<void> {
+    this.#night.connected(ops, signal);
     this.#followers.newLink();
     // What failed with the link before is asked again at once.
     for (const [key, at] of this.#asked) if (at !== Infinity) this.#asked.delete(key);
@@ -68,6 +72,7 @@ export class HostWatch {
       this.#keep("GPUs", signal, (own) => this.#watchGpus({ ops, signal: own })),
       this.#keep("members", signal, (own) => this.#watchMembers({ ops, signal: own })),
     ]);
+    this.#night.lost();
   }
 
   async #keep(what: string, until: AbortSignal, task: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -97,6 +102,8 @@ export class HostWatch {
   }
 
   async #watchGpus({ ops, signal }: Link): Promise<void> {
+    // Samples go forward only: those of the time before come first.
+    await this.#night.loaded;
     for await (const report of ops.gpus(gpuEverySeconds, signal)) {
       this.#apply({ type: "gpus", at: this.#context.clock.now(), host: this.#host, report });
     }

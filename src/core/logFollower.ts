@@ -1,9 +1,10 @@
 import { dateBacklog } from "./backlog";
+import { LogDates } from "./logDates";
 import type { FollowedLog } from "./followedLogs";
 import { lastLineOf } from "./log/lastLine";
 import { LogReader } from "./log/reader";
 import type { ProgressReading, Reading } from "./log/reading";
-import type { Clock, FollowEvent, FollowFrom, HostOps, LogPosition, RunRecord } from "./ports";
+import type { Clock, FollowEvent, FollowFrom, HostOps, LogMark, LogPosition, RunRecord } from "./ports";
 import type { LogRule, ProgressHint } from "./session/definition";
 import type { MemberRef, SessionEvent } from "./session/events";
 
@@ -30,6 +31,8 @@ export interface LogFollowerOptions {
   readonly rules?: readonly LogRule[];
   readonly log: FollowedLog;
   readonly clock: Clock;
+  /** How the log of a run grew while nobody read it. */
+  readonly marksOf: (run: string) => readonly LogMark[];
   readonly apply: (event: SessionEvent) => void;
 }
 
@@ -177,6 +180,8 @@ export class LogFollower {
   }
 
   #start(position: LogPosition): void {
+    // What is still to be told is of the file before.
+    this.#tellBacklog();
     this.#position = position;
     this.#reader = new LogReader({ offset: Math.max(position.offset, this.#runStart), ...this.#readingOptions() });
     this.#midLine = position.offset > this.#runStart;
@@ -231,13 +236,30 @@ export class LogFollower {
   }
 
   #catchUp(): void {
-    const { ref, apply } = this.options;
     const unfinished = this.#reader?.peek();
-    const backlog = dateBacklog(unfinished ? [...this.#backlog, unfinished] : this.#backlog, this.#grewAt);
-    this.#backlog = [];
+    if (unfinished) this.#backlog.push(unfinished);
+    this.#tellBacklog();
     this.#caughtUp = true;
-    for (const { reading, at } of backlog) apply({ type: "progress", at, ...ref, reading });
     this.#tellGrowth();
+  }
+
+  #tellBacklog(): void {
+    const { ref, apply, clock } = this.options;
+    const dates = new LogDates(this.#marks(), this.#position?.inode ?? "");
+    const readings = dateBacklog(this.#backlog, this.#grewAt, (offset) => dates.of(offset));
+    this.#backlog = [];
+    if (readings.length > 0) apply({ type: "backlog", at: clock.now(), ...ref, readings });
+  }
+
+  /** Between the run's start and the end of what is there now. */
+  #marks(): readonly LogMark[] {
+    const run = this.#run;
+    if (!run || !this.#position) return [];
+    const marks = this.options.marksOf(run.run);
+    const { inode, offset } = this.#position;
+    const last = marks.at(-1);
+    const grown = last?.inode === inode && last.size < offset && last.at < this.#grewAt;
+    return grown ? [...marks, { at: this.#grewAt, inode, size: offset }] : marks;
   }
 
   #peek(): void {

@@ -2,6 +2,7 @@ import { isExpected, messageOf } from "./errors";
 import { branch, isAborted } from "./lifecycle";
 import { LogFollower } from "./logFollower";
 import type { MonitorContext } from "./monitorContext";
+import type { NightHistory } from "./nightHistory";
 import type { HostOps, RunRecord } from "./ports";
 import type { MemberRef } from "./session/events";
 import { readingOptions } from "./session/readingOptions";
@@ -21,12 +22,14 @@ export class LogFollowers {
   readonly #context: MonitorContext;
   readonly #session: string;
   readonly #host: string;
+  readonly #night: NightHistory;
   readonly #followed = new Map<string, Followed>();
 
-  constructor(context: MonitorContext, session: string, host: string) {
+  constructor(context: MonitorContext, session: string, host: string, night: NightHistory) {
     this.#context = context;
     this.#session = session;
     this.#host = host;
+    this.#night = night;
   }
 
   /** A new connection was made: all is to be followed again. */
@@ -94,6 +97,7 @@ export class LogFollowers {
       ...readingOptions(stage),
       log: logs.of(this.#session, ref),
       clock,
+      marksOf: (run) => this.#night.marksOf(run),
       apply: (event) => {
         store.apply(this.#session, event);
       },
@@ -103,6 +107,8 @@ export class LogFollowers {
   async #keepFollowing(follower: LogFollower, ops: HostOps, signal: AbortSignal): Promise<void> {
     const { clock, logger, store } = this.#context;
     const { ref, path } = follower.options;
+    // By what was seen meanwhile its lines are dated.
+    await this.#night.loaded;
     while (!signal.aborted) {
       try {
         await follower.follow(ops, branch(signal));

@@ -314,6 +314,28 @@ export interface ToolCandidate {
   readonly says: string;
 }
 
+/** How large a log was at a moment. Between two marks of a file it has not been smaller than at the first. */
+export interface LogMark {
+  /** ms since 1970, full seconds. */
+  readonly at: number;
+  readonly inode: string;
+  readonly size: number;
+}
+
+/** What was kept of one run. */
+export interface RunHistory {
+  readonly run: string;
+  /** Oldest first; before each growth there is a mark of the last moment at which it had not yet grown. */
+  readonly marks: readonly LogMark[];
+}
+
+/** What the flight recorder of a host has kept. Times are the host's clock. */
+export interface HostHistory {
+  /** Oldest first. */
+  readonly gpus: readonly GpuSample[];
+  readonly runs: readonly RunHistory[];
+}
+
 /**
  * What the product can do on a connected host. Made from the host scripts over any Transport, or in memory for the
  * demo. Every method throws ExpectedError with plain words when the host refuses, and any error when the link breaks.
@@ -337,6 +359,12 @@ export interface HostOps extends Disposable, RestartOps, PreflightOps, SearchOps
   follow(path: string, from: FollowFrom, signal: AbortSignal): AsyncIterable<FollowEvent>;
   /** A part of a file. Fewer bytes than asked for mean its end. */
   read(path: string, offset: number, length: number): Promise<Uint8Array>;
+  /**
+   * What its flight recorder (docs/host.md) has kept since a moment; nothing where none ever ran. At most 4 MB cross the
+   * wire, packed: of a longer time each second (third …) moment.
+   * @param since host clock, ms since 1970
+   */
+  history(since: number): Promise<HostHistory>;
   gpus(everySeconds: number, signal: AbortSignal): AsyncIterable<GpuReport>;
   /**
    * Looks at what a stage wrote. Those who ask for the same at the same time get the same answer: the host looks once,

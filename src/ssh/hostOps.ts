@@ -26,6 +26,7 @@ import { existingWork, giveUpRetries, setAside } from "./existing";
 import { followFile } from "./followFile";
 import { findTools, logWriter, readPart } from "./hostFiles";
 import { watchGpus } from "./gpus";
+import { readHistory } from "./history";
 import type { HostSession } from "./hostSession";
 import { envFileNames } from "./jobEnvironment";
 import { launchRun } from "./launchRun";
@@ -178,6 +179,7 @@ function opsOf(opened: HostSession): HostOps {
     logWriter: (path, known): Promise<LogWriter> => logWriter(session, path, known),
     existing: (query) => existingWork(session, query),
     setAside: (query, how) => setAside(session, query, how),
+    history: (since) => readHistory(session, since),
     giveUpRetries: (name, run, by) => giveUpRetries(session, name, run, by),
     preflight: (query) => preflight(session, query),
     findProgram: (query) => findProgram(session, query),

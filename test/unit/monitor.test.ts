@@ -40,6 +40,7 @@ function emptyHost(): HostOps & {
     stop: never,
     follow: (_, __, signal) => nothing(signal),
     read: never,
+    history: never,
     gpus: (_, signal) => nothing(signal),
     checkOutputs: never,
     tokenCounts: never,

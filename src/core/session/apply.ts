@@ -1,6 +1,6 @@
 import { ofMember, type SessionDefinition, type StageDefinition } from "./definition";
 import type { MemberRef, SessionEvent } from "./events";
-import { applyGpus } from "./applyGpus";
+import { applyGpuHistory, applyGpus } from "./applyGpus";
 import { isBad, judge, lastSeen } from "./judge";
 import { applyToMember, newMember, takeRecord } from "./member";
 import type {
@@ -73,6 +73,8 @@ function change(session: Session, event: SessionEvent): Session {
       }));
     case "gpus":
       return withHost(session, event.host, (host) => applyGpus(host, event.report, event.at, session.definition));
+    case "gpu-history":
+      return withHost(session, event.host, (host) => applyGpuHistory(host, event.samples));
     case "records":
       return takeRecords(session, event);
     case "pipeline":

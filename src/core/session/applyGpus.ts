@@ -1,7 +1,7 @@
 import type { GpuReport, GpuSample } from "../ports";
 import { ofMember, type SessionDefinition } from "./definition";
 import type { Gpu, RemoteHost } from "./model";
-import { noSeries, withSamples } from "./series";
+import { noSeries, withSamples, type SeriesSet } from "./series";
 
 /** The host after a round of GPU samples. A GPU that is missing from the round is missing from the host. */
 export function applyGpus(host: RemoteHost, report: GpuReport, at: number, definition: SessionDefinition): RemoteHost {
@@ -21,8 +21,30 @@ function withSample(host: RemoteHost, sample: GpuSample, definition: SessionDefi
     name: sample.name,
     sample,
     usedBy: claimants(host.definition.name, sample.index, definition),
-    series: withSamples(old?.series ?? noSeries, at, samplesOf(sample)),
+    series: withSamples(old?.series ?? host.pastGpus?.get(sample.uuid) ?? noSeries, at, samplesOf(sample)),
   };
+}
+
+/**
+ * The host with samples of a time in which nobody looked, as if somebody had. What was seen already stays as it is: only
+ * later samples are new. They say nothing about now, so a GPU that was not seen by us yet is not shown for them.
+ */
+export function applyGpuHistory(host: RemoteHost, samples: readonly GpuSample[]): RemoteHost {
+  const past = new Map(host.pastGpus);
+  for (const { sample, series } of host.gpus) past.set(sample.uuid, series);
+  for (const sample of samples) {
+    const at = sample.at - (host.identity?.clockOffsetMs ?? 0);
+    const known = past.get(sample.uuid) ?? noSeries;
+    if (at > lastOf(known)) past.set(sample.uuid, withSamples(known, at, samplesOf(sample)));
+  }
+  const gpus = host.gpus.map((gpu) => ({ ...gpu, series: past.get(gpu.sample.uuid) ?? gpu.series }));
+  return { ...host, gpus, pastGpus: past };
+}
+
+function lastOf({ byName }: SeriesSet): number {
+  let last = -Infinity;
+  for (const { times, length } of byName.values()) last = Math.max(last, times[length - 1] ?? -Infinity);
+  return last;
 }
 
 function samplesOf(sample: GpuSample): Record<string, number> {

@@ -1,5 +1,6 @@
 import type { FailureReading, ProgressReading } from "../log/reading";
-import type { GpuReport, HostIdentity, LogWriter, OutputReport, RunRecord } from "../ports";
+import type { TimedReading } from "../backlog";
+import type { GpuReport, GpuSample, HostIdentity, LogWriter, OutputReport, RunRecord } from "../ports";
 import type { ConnectFailure } from "../errors";
 import type { Cure } from "./cure";
 import type { SessionDefinition } from "./definition";
@@ -46,6 +47,13 @@ export type SessionEvent =
       readonly all?: true;
     }
   | { readonly type: "gpus"; readonly at: number; readonly host: string; readonly report: GpuReport }
+  /** What the host's flight recorder saw while nobody looked, oldest first. */
+  | {
+      readonly type: "gpu-history";
+      readonly at: number;
+      readonly host: string;
+      readonly samples: readonly GpuSample[];
+    }
   /** Some text of the log was read: it is alive. `caughtUp`: what comes now is new. */
   | ({
       readonly type: "log";
@@ -58,6 +66,8 @@ export type SessionEvent =
   | ({ readonly type: "log-unreadable"; readonly at: number; readonly reason: string } & MemberRef)
   | ({ readonly type: "log-restarted"; readonly at: number; readonly lost: number } & MemberRef)
   | ({ readonly type: "progress"; readonly at: number; readonly reading: ProgressReading } & MemberRef)
+  /** Progress that was printed before anybody read it, dated; oldest first. */
+  | ({ readonly type: "backlog"; readonly at: number; readonly readings: readonly TimedReading[] } & MemberRef)
   | ({ readonly type: "failure"; readonly at: number; readonly reading: FailureReading } & MemberRef)
   /** The run has ended, and all that it wrote to its log was read. */
   | ({ readonly type: "words-read"; readonly at: number; readonly run: string; readonly lastLine?: string } & MemberRef)

@@ -1,3 +1,4 @@
+import type { TimedReading } from "../backlog";
 import type { FailureReading, ProgressReading } from "../log/reading";
 import type { RunRecord } from "../ports";
 import { estimate, type ProgressRow } from "./estimate";
@@ -51,6 +52,8 @@ export function applyToMember(member: Member, event: MemberEvent): Member {
       return restarted(member, event.at, event.lost);
     case "progress":
       return withProgress(member, ofWholeStage(event.reading, noteOf(member.run?.launchedFrom ?? "").resume), event.at);
+    case "backlog":
+      return withBacklog(member, event.readings);
     case "failure":
       return withFailure(member, event.reading);
     case "words-read":
@@ -166,17 +169,37 @@ function restarted(member: Member, at: number, lost: number): Member {
 }
 
 function withProgress(member: Member, reading: ProgressReading, at: number): Member {
+  const next = withReading(member, reading, at);
+  // The finish is told by what tells the progress.
+  if (reading.role === "aux" || reading.done === undefined || isOfOutputs(next.progress ?? reading)) return next;
+  return member.eta && at - member.eta.at < 1000 ? next : withLogEta(next, at);
+}
+
+/** The picture is that of somebody who read them as they came; the finish is told once. */
+function withBacklog(member: Member, readings: readonly TimedReading[]): Member {
+  const { resume } = noteOf(member.run?.launchedFrom ?? "");
+  const next = readings.reduce((now, { reading, at }) => withReading(now, ofWholeStage(reading, resume), at), member);
+  const { progress, progressAt } = next;
+  const counted = readings.some(({ reading }) => reading.role !== "aux" && reading.done !== undefined);
+  return counted && progress && progressAt !== undefined && !isOfOutputs(progress)
+    ? withLogEta(next, progressAt)
+    : next;
+}
+
+function withReading(member: Member, reading: ProgressReading, at: number): Member {
   const series = withSamples(member.series, at, samplesOf(reading));
   if (reading.role === "aux") return { ...member, series };
   const known = member.progress;
   if (known && isOfOutputs(known)) {
     const progress = afterLine(known, reading);
-    // The finish is told by what tells the progress.
     if (isOfOutputs(progress)) return { ...member, series, progress, progressAt: at };
   }
-  const next = { ...member, series, progress: newest(known, reading), progressAt: at };
-  if (reading.done === undefined || (member.eta && at - member.eta.at < 1000)) return next;
-  return withEta(next, etaOf(series.byName.get("done"), next.progress.total, { at, since: startOf(member) }));
+  return { ...member, series, progress: newest(known, reading), progressAt: at };
+}
+
+function withLogEta(member: Member, at: number): Member {
+  const done = member.series.byName.get("done");
+  return withEta(member, etaOf(done, member.progress?.total, { at, since: startOf(member) }));
 }
 
 function withLook(member: Member, look: OutputLook): Member {

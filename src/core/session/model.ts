@@ -39,6 +39,8 @@ export interface RemoteHost {
   /** Kept while the host cannot be seen. */
   readonly identity?: HostIdentity;
   readonly gpus: readonly Gpu[];
+  /** What was seen of GPUs by the host alone, by UUID, until one of them is seen by us. */
+  readonly pastGpus?: ReadonlyMap<string, SeriesSet>;
   /** Why there are no GPUs to show. */
   readonly gpusUnavailable?: string;
   /** When the last sample or record came, our clock. */

@@ -7,6 +7,7 @@ import type {
   FollowEvent,
   FollowFrom,
   GpuReport,
+  HostHistory,
   HostIdentity,
   HostOps,
   LaunchOutcome,
@@ -124,6 +125,11 @@ export class MemoryOps implements HostOps {
       if (file === undefined) throw new ExpectedError(`${path}: No such file or directory`);
       return file.read(offset, length);
     });
+  }
+
+  /** Nobody is ever away from a host in memory. */
+  history(): Promise<HostHistory> {
+    return this.#answer(() => ({ gpus: [], runs: [] }));
   }
 
   async *gpus(everySeconds: number, signal: AbortSignal): AsyncIterable<GpuReport> {
