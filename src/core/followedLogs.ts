@@ -1,6 +1,7 @@
 import { Emitter, type Disposable, type Event } from "./lifecycle";
 import { LogText } from "./log/logText";
 import type { MemberRef } from "./session/events";
+import { lostText } from "./session/lostText";
 import type { RemoteLogs, RemoteLogText } from "./session/remoteLogs";
 
 /** How much of a log is kept for the editor; what is older is read from the host when asked for. */
@@ -12,13 +13,15 @@ export class FollowedLog implements RemoteLogText {
   readonly #changed: () => void;
   #following = false;
   #runStart = 0;
+  /** What stands above the text, as a line of its own, where something before it was never read. */
+  #gap: { readonly words: string; readonly offset: number } | undefined;
 
   constructor(changed: () => void) {
     this.#changed = changed;
   }
 
   get text(): string {
-    return this.#text.text;
+    return this.#gapLine + this.#text.text;
   }
 
   get startOffset(): number {
@@ -34,14 +37,28 @@ export class FollowedLog implements RemoteLogText {
   }
 
   lineAt(offset: number): number | undefined {
-    return this.#text.lineAt(offset);
+    const line = this.#text.lineAt(offset);
+    return line === undefined || this.#gapLine === "" ? line : line + 1;
   }
 
   offsetOfLine(line: number): number | undefined {
-    return this.#text.offsetOfLine(line);
+    return this.#text.offsetOfLine(this.#gapLine === "" ? line : Math.max(0, line - 1));
+  }
+
+  /** Gone with the beginning of the text, when that is no longer kept. */
+  get #gapLine(): string {
+    return this.#gap?.offset === this.#text.startOffset ? `${this.#gap.words}\n` : "";
+  }
+
+  /** Something that was in the log before what is shown is gone, and nobody has read it. */
+  setGap(lost: number, more: boolean): void {
+    const words = gapWords(lost, more);
+    this.#gap = words === "" ? undefined : { words, offset: this.#text.startOffset };
+    if (this.#gap) this.#changed();
   }
 
   reset(offset: number, runStart: number): void {
+    this.#gap = undefined;
     this.#runStart = runStart;
     this.#text.reset(offset);
     this.#changed();
@@ -96,6 +113,11 @@ export class FollowedLogs implements RemoteLogs, Disposable {
   dispose(): void {
     this.#changes.dispose();
   }
+}
+
+function gapWords(lost: number, more: boolean): string {
+  const text = lostText({ lost, ...(more && { lostMore: true }) });
+  return text === undefined ? "" : `[… ${text} …]`;
 }
 
 function keyOf(session: string, stage: string, member: string): string {

@@ -21,6 +21,9 @@ const recentBytes = 512 * 1024;
 /** Of what was read last, what may hold the last line: a line may come in several parts. */
 const lastChunks = 16;
 
+/** So many of the last bytes tell a file, or a copy of it, from another one. */
+const lastBytes = 64;
+
 /** What a follower reads and whom it tells. */
 export interface LogFollowerOptions {
   readonly ref: MemberRef;
@@ -53,7 +56,12 @@ export class LogFollower {
   #caughtUp = false;
   #backlog: ProgressReading[] = [];
   #grewAt = 0;
+  /** When something was read last, our clock. */
   #readAt = 0;
+  /** The largest size that the file was seen to have. */
+  #size = 0;
+  /** The last bytes that were read, whatever file they are of. */
+  #last: Uint8Array = new Uint8Array();
   #settled = true;
   #peekedAt = 0;
   #lastPeek = "";
@@ -94,7 +102,7 @@ export class LogFollower {
   /** Ends when aborted; throws when the link breaks. */
   async follow(ops: HostOps, signal: AbortSignal): Promise<void> {
     const from: FollowFrom = this.#position
-      ? { kind: "position", position: this.#position }
+      ? { kind: "position", position: this.#position, last: this.#last, size: this.#size, readAt: this.#readAt }
       : { kind: "end", bytes: firstLookBytes };
     try {
       for await (const event of ops.follow(this.options.path, from, signal)) this.#take(event, ops);
@@ -143,7 +151,7 @@ export class LogFollower {
     switch (event.kind) {
       case "opened":
         this.#grewAt = event.modifiedAt - ops.identity.clockOffsetMs;
-        this.#open(event.position);
+        this.#open(event);
         return;
       case "data":
         this.#read(event.offset, event.data);
@@ -152,9 +160,17 @@ export class LogFollower {
         this.#catchUp();
         return;
       case "restarted":
-        this.#runStart = 0;
+        if (event.modifiedAt !== undefined) this.#grewAt = event.modifiedAt - ops.identity.clockOffsetMs;
+        this.#runStart = event.position.offset;
         this.#start(event.position);
-        apply({ type: "log-restarted", at: clock.now(), ...ref, lost: event.lost });
+        log.setGap(event.lost, event.lostMore === true);
+        apply({
+          type: "log-restarted",
+          at: clock.now(),
+          ...ref,
+          lost: event.lost,
+          ...(event.lostMore && { lostMore: true }),
+        });
         return;
       case "missing":
         log.setFollowing(false);
@@ -167,14 +183,18 @@ export class LogFollower {
     }
   }
 
-  #open(position: LogPosition): void {
+  #open({ position, size, goesOn }: Extract<FollowEvent, { readonly kind: "opened" }>): void {
     const known = this.#position;
-    const resumed = known?.inode === position.inode && known.offset === position.offset;
+    // In a copy of the file its lines go on as well.
+    const resumed = known?.offset === position.offset && (goesOn === true || known.inode === position.inode);
     const ofRun = this.#run?.log.start;
     // A log that was replaced since the run began holds nothing but lines of that run.
-    if (ofRun && ofRun.inode !== position.inode) this.#runStart = 0;
+    if (!resumed && ofRun && ofRun.inode !== position.inode) this.#runStart = 0;
     if (!resumed) this.#start(position);
+    // What was written meanwhile is dated as what is read late.
+    else if (size > position.offset) this.#caughtUp = false;
     this.#position = position;
+    this.#size = Math.max(this.#size, size);
     this.options.log.setFollowing(true);
     this.#tellGrowth();
   }
@@ -186,6 +206,8 @@ export class LogFollower {
     this.#reader = new LogReader({ offset: Math.max(position.offset, this.#runStart), ...this.#readingOptions() });
     this.#midLine = position.offset > this.#runStart;
     this.#recent = [];
+    this.#last = new Uint8Array();
+    this.#size = 0;
     this.options.log.reset(position.offset, this.#runStart);
   }
 
@@ -217,6 +239,7 @@ export class LogFollower {
 
   #keep(offset: number, data: Uint8Array): void {
     this.#recent.push({ offset, data });
+    this.#last = joined([this.#last, data.subarray(-lastBytes)]).subarray(-lastBytes);
     const end = offset + data.length;
     while (this.#recent.length > 1 && end - (this.#recent[1]?.offset ?? end) > recentBytes) this.#recent.shift();
   }

@@ -23,6 +23,18 @@ start_tail() {
     sleep 0.02 2>/dev/null || sleep 1
   done
 }
+tell_file() { tell "$1 $how $device $inode $offset $size $modified $lost ${lost_more:-0}"; }
+# Where a job goes on in a file that was cut shows only when it writes again.
+await_growth() {
+  [ "$size" -gt 0 ] || tell_file emptied
+  while [ "$size" -eq 0 ]; do
+    pause 1
+    tick 1
+    [ "$open_path" -ef /proc/self/fd/8 ] && look || return 1
+    start="position $device $inode 0" check=''
+    [ "$size" -eq 0 ] || choose || return 1
+  done
+}
 # Whether the path still names what is being read.
 check_name() {
   if [ "$how" != rest ] && [ "$how" != between ] && [ "$path" -ef /proc/self/fd/8 ]; then
@@ -62,7 +74,9 @@ work() {
     tell "$log_state"
     work_ends
   }
-  choose && start_tail
+  choose && {
+    [ "$how" != cut ] && [ "$offset$how" != 0same ] || await_growth
+  } && start_tail
   case $? in
     1)
       tell again
@@ -73,7 +87,7 @@ work() {
       work_ends
       ;;
   esac
-  tell "opened $how $device $inode $offset $size $modified"
+  tell_file opened
   while :; do
     # The old file's last bytes are waited for in shorter rounds.
     if [ "$open_path" = "$real" ] && [ -z "$last_size" ]; then round=5; else round=1; fi

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2015,SC2034,SC2154,SC2209,SC3013
 # Which bytes of which file come next for somebody who follows a path: what follow.sh and logPart.sh share. In: path,
-# start ("end BYTES" or "position DEVICE INODE OFFSET"), and check, the cksum of the 64 bytes before OFFSET, or nothing.
+# start ("end BYTES" or "position DEVICE INODE OFFSET"), check, the cksum of the 64 bytes before OFFSET, or nothing, and
+# read_at, when that place was reached, in seconds of this host's clock, or nothing.
 whole_path() {
   expand "$path"
   case $expanded in
@@ -38,39 +39,92 @@ has_ours() {
   [ "$want_offset" -ge 64 ] || window=$want_offset
   [ "$(dd bs=1 skip=$((want_offset - window)) count="$window" 2>/dev/null | cksum)" = "$check" ]
 }
-# The file that has the wanted inode in the folder of the path, or whose bytes before the offset are those we gave.
+# The file that has the wanted inode in the folder of the path and may hold what we gave: numbers are used again.
 find_rest() {
   rest=$(cd -- "$folder" && find . -maxdepth 1 -type f -inum "$want_inode" 2>/dev/null | head -n 1)
   rest=${rest:+$folder/${rest#./}}
-  [ -n "$rest" ] && [ -f "$rest" ] && [ "$(stat -c %d -- "$rest" 2>/dev/null)" = "$want_device" ]
+  [ -n "$rest" ] && [ -r "$rest" ] && [ "$(stat -c %d -- "$rest" 2>/dev/null)" = "$want_device" ] && holds_ours "$rest"
 }
+holds_ours() {
+  rest_size=$(stat -L -c %s -- "$1" 2>/dev/null)
+  [ "${rest_size:-0}" -ge "$want_offset" ] && { [ -z "$check" ] || has_ours <"$1"; }
+}
+# The largest file whose bytes before the offset are those we gave: an older copy is the beginning of a newer one.
 find_copy() {
+  rest='' largest=-1
   [ -n "$check" ] || return 1
-  for rest in "$real".* "$real"-* "$folder"/*; do
-    [ -f "$rest" ] && [ -r "$rest" ] && ! [ "$rest" -ef "$real" ] || continue
-    rest_size=$(stat -L -c %s -- "$rest" 2>/dev/null)
-    [ "${rest_size:-0}" -ge "$want_offset" ] || continue
-    has_ours <"$rest" && return 0
+  for copy in "$real".* "$real"-* "${real%.*}"[.-]*; do
+    try_copy
   done
-  rest=
-  return 1
+  set -- "$folder"/*
+  [ "$#" -gt 200 ] || [ -n "$rest" ] || for copy; do
+    try_copy
+  done
+  [ -n "$rest" ]
 }
-# Of the files that were rotated after the one that was read to its end, the oldest. Only names with a number or a date
-# after them: a log's neighbour may be anything.
+try_copy() {
+  [ -f "$copy" ] && [ -r "$copy" ] && ! [ "$copy" -ef "$real" ] && holds_ours "$copy" || return 1
+  [ "$rest_size" -gt "$largest" ] || return 1
+  rest=$copy largest=$rest_size
+}
+# The number of a file that is called LOG.1, LOG.2 and so on.
+number_of() {
+  number=${1#"$real".}
+  case $number in '' | *[!0-9]* | ?????*) return 1 ;; esac
+}
+# Whether a rotated file can be read. What a compressed one held counts as lost.
+usable() {
+  case $1 in
+    *.gz | *.xz | *.zst | *.bz2)
+      [ ! -f "$1" ] || note_lost "$1"
+      return 1
+      ;;
+  esac
+  [ -f "$1" ] && [ -r "$1" ] && ! [ "$1" -ef "$real" ]
+}
+note_lost() {
+  set -- "$(gzip -l -- "$1" 2>/dev/null | { read -r title && read -r packed unpacked rest_of_line && echo "$unpacked"; })"
+  case $1 in '' | *[!0-9]*) lost_more=1 ;; *) lost=$((lost + $1)) ;; esac
+}
+# The file that was rotated next after $rest, which was read to its end. Numbers count down, dates up.
 find_next() {
-  after=$rest rest='' oldest=''
-  names=$(cd -- "$folder" && find . -maxdepth 1 -type f -newer "./${after##*/}" -name '*[.-][0-9]*' 2>/dev/null)
-  for rest in "$real".[0-9]* "$real"-[0-9]*; do
-    case ${rest##*/} in *.gz | *.xz | *.zst | *.bz2) continue ;; esac
-    case "
-$names
-" in *"
-./${rest##*/}
-"*) ;; *) continue ;; esac
-    [ -r "$rest" ] && ! [ "$rest" -ef "$real" ] || continue
-    [ -n "$oldest" ] && ! [ "$rest" -ot "$oldest" ] || oldest=$rest
+  after=$rest rest=''
+  if number_of "$after"; then
+    while [ "$number" -gt 1 ]; do
+      number=$((number - 1))
+      for one in "$real.$number" "$real.$number".*; do
+        ! usable "$one" || {
+          rest=$one
+          return 0
+        }
+      done
+    done
+    return 1
+  fi
+  past=''
+  for one in "$real"[.-][0-9]*; do
+    if [ "$one" = "$after" ]; then
+      past=1
+    elif [ -n "$past" ] && ! number_of "$one" && ! [ "$one" -ot "$after" ] && usable "$one"; then
+      rest=$one
+      return 0
+    fi
   done
-  rest=$oldest
+  [ -n "$past" ] || find_oldest "$(stat -L -c %Y -- "$after" 2>/dev/null)"
+}
+# Of the rotated files that were written to after that time, the oldest.
+find_oldest() {
+  rest='' oldest=''
+  [ -n "$1" ] || return 1
+  for one in "$real"[.-][0-9]*; do
+    [ "$(stat -L -c %Y -- "$one" 2>/dev/null || echo 0)" -gt "$1" ] && usable "$one" || continue
+    if number_of "$one"; then
+      [ "$number" -gt "${oldest:-0}" ] || continue
+      oldest=$number rest=$one
+    elif [ -z "$rest" ]; then
+      rest=$one
+    fi
+  done
   [ -n "$rest" ]
 }
 # A failing `exec` would end the shell; `command` takes that from it.
@@ -78,12 +132,20 @@ open_file() {
   open_path=$1
   command exec 8<"$1" && look
 } 2>/dev/null
+# Whoever does not append goes on where it was when its log is cut: before that place is nothing, and it may be large.
+skip_hole() {
+  [ "$size" -gt 0 ] && [ "$(($(stat -L -c %b /proc/self/fd/8 <&8) * 512))" -lt "$size" ] || return 0
+  hole=$(LC_ALL=C cmp /proc/self/fd/8 /dev/zero 2>/dev/null <&8)
+  hole=${hole%,*}
+  hole=${hole##* }
+  case $hole in '' | *[!0-9]*) ;; *) offset=$((hole - 1)) ;; esac
+}
 # Opens what is to be read on descriptor 8 and sets how, offset and open_path; rest_read when the file before was found
-# and has no more.
+# and has no more; lost, the bytes of compressed files that come before, and lost_more when others may be gone.
 choose() {
   real=$(readlink -f -- "$path" 2>/dev/null) && [ -n "$real" ] || real=$path
   folder=${real%/*}
-  folder=${folder:-/} rest_read=
+  folder=${folder:-/} rest_read='' lost=0 lost_more=''
   open_file "$real" || return 1
   # shellcheck disable=SC2086
   set -- $start
@@ -97,25 +159,37 @@ choose() {
     # A file that was cut may have grown beyond the offset since.
     if [ "$size" -ge "$want_offset" ] && { [ -z "$check" ] || has_ours <"/proc/self/fd/8"; }; then
       how=same offset=$want_offset
+      [ "$offset" -gt 0 ] || skip_hole
       return 0
     fi
     how=cut offset=0
-    find_copy || return 0
+    find_copy
   else
     how=replaced offset=0
-    find_rest || find_copy || return 0
-  fi
-  # The rest of what we were reading comes first, under its old offsets.
-  open_file "$rest" || {
-    open_file "$real"
-    return
+    find_rest || find_copy
+  fi && {
+    # The rest of what we were reading comes first, under its old offsets.
+    open_file "$rest" || {
+      open_file "$real"
+      return
+    }
+    if [ "$size" -gt "$want_offset" ]; then
+      how=rest offset=$want_offset
+      return 0
+    fi
+    rest_read=1
+    find_next
+    true
+  } || {
+    lost_more=1
+    find_oldest "$read_at"
+    # What was read of a file is no loss, though it was compressed since.
+    [ "$lost" -lt "$want_offset" ] || lost=$((lost - want_offset))
   }
-  if [ "$size" -gt "$want_offset" ]; then
-    how=rest offset=$want_offset
-  elif rest_read=1 && find_next; then
+  if [ -n "$rest" ] && open_file "$rest"; then
     how=between
-    open_file "$rest"
   else
-    open_file "$real"
+    open_file "$real" || return 1
+    [ "$how" != cut ] || skip_hole
   fi
 }

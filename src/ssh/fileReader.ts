@@ -15,6 +15,10 @@ export interface Progress {
   catchUpAt: number | undefined;
   /** Why there is nothing to read now, as it was told last: `missing`, a reason, or nothing. */
   away: string;
+  /** The largest size that the present file was seen to have. */
+  size: number;
+  /** How far the file was read that was cut, as long as nothing of its new content was. */
+  readBefore: number | undefined;
 }
 
 /** Turns what one channel or look says into events. Bytes that come before the host said whose they are wait. */
@@ -60,6 +64,7 @@ export class FileReader {
   #reach(position: LogPosition): void {
     this.#position = position;
     this.#progress.from = { kind: "position", position };
+    if (position.offset > 0) this.#progress.readBefore = undefined;
   }
 
   *#caughtUp(): Generator<FollowEvent> {
@@ -71,13 +76,14 @@ export class FileReader {
   }
 
   *#said(line: string): Generator<FollowEvent> {
-    const [, word, rest] = /^@ (\S+) ?(.*)$/.exec(line) ?? [];
+    const [, word, rest = ""] = /^@ (\S+) ?(.*)$/.exec(line) ?? [];
     if (word === "missing" || word === "gone") yield* awayNow(this.#progress, "missing");
-    else if (word === "unreadable") yield* awayNow(this.#progress, rest ?? "");
+    else if (word === "unreadable") yield* awayNow(this.#progress, rest);
     else if (word === "moved") this.#finalSize = Number(rest);
     else if (word === "again") this.done = true;
     else if (word === "no-tail") this.noTail = true;
-    else if (word === "opened" && rest !== undefined) yield* this.#opened(rest.split(" "));
+    else if (word === "opened") yield* this.#opened(rest.split(" "));
+    else if (word === "emptied") yield* this.#emptied(rest.split(" "));
     else if (word === "back" && this.#position !== undefined) {
       const position = this.#position;
       this.#progress.away = "";
@@ -86,29 +92,68 @@ export class FileReader {
   }
 
   *#opened(words: readonly string[]): Generator<FollowEvent> {
-    const { how, device, inode, offset, size, modified } = openingOf(words);
+    const opening = openingOf(words);
+    yield* this.#tellOpening(opening);
+    const { device, inode, offset } = opening;
+    this.#reach({ device, inode, offset });
+    const early = this.#early;
+    this.#early = [];
+    for (const data of early) yield* this.#data(data);
+    yield* this.#caughtUp();
+  }
+
+  /** The file was cut and nothing was written since. Where that will be is told when it is opened. */
+  *#emptied(words: readonly string[]): Generator<FollowEvent> {
+    const opening = openingOf(words);
+    yield* this.#tellOpening(opening);
+    const { device, inode, offset } = opening;
+    this.#progress.from = { kind: "position", position: { device, inode, offset } };
+    yield* this.#caughtUp();
+  }
+
+  *#tellOpening(opening: Opening): Generator<FollowEvent> {
+    const { how, device, inode, offset, size } = opening;
     const progress = this.#progress;
     const position = { device, inode, offset };
-    this.#modifiedAt = modified * 1000;
-    // "first" and "same" are what was asked for, "rest" goes on in a file that was rotated away or copied.
-    const restarted = how === "cut" || how === "replaced" || how === "between";
+    this.#modifiedAt = opening.modified * 1000;
+    // "first" and "same" are what was asked for, "rest" goes on in a file that was rotated away or copied. What was cut
+    // may begin with nothing, which is passed over.
+    const wanted = progress.from.kind === "position" ? progress.from.position.offset : offset;
+    const restarted = isRestart(opening, wanted);
     if (restarted) {
+      const loss = this.#lossOf(opening, wanted);
       progress.last = new Uint8Array();
-      yield { kind: "restarted", position, lost: 0 };
+      progress.readBefore = how === "cut" ? wanted : progress.readBefore;
+      progress.size = 0;
+      yield { kind: "restarted", position, ...loss, modifiedAt: this.#modifiedAt };
     } else if (!progress.begun || progress.away !== "") {
-      yield { kind: "opened", position, size, modifiedAt: this.#modifiedAt };
+      const goesOn = how === "first" ? {} : ({ goesOn: true } as const);
+      yield { kind: "opened", position, size, modifiedAt: this.#modifiedAt, ...goesOn };
     }
     if (restarted || !progress.begun || progress.catchUpAt !== undefined) {
       progress.catchUpAt = catchUpFor(how, size, restarted ? undefined : progress.catchUpAt);
     }
     progress.begun = true;
     progress.away = "";
-    this.#reach(position);
-    const early = this.#early;
-    this.#early = [];
-    for (const data of early) yield* this.#data(data);
-    yield* this.#caughtUp();
+    progress.size = Math.max(progress.size, size);
   }
+
+  /**
+   * What is known to be gone unread. That the rest of a file was not found says something only after a time in which
+   * nobody read; while it is read, it was read to its end.
+   */
+  #lossOf({ how, offset, lost, lostMore }: Opening, wanted: number): { lost: number; lostMore?: true } {
+    const { begun, size, readBefore } = this.#progress;
+    const hole = how === "cut" || how === "same" ? Math.max(0, offset - (readBefore ?? wanted)) : 0;
+    const seen = lostMore ? Math.max(0, size - wanted) : 0;
+    const all = lost + (offset > 0 ? hole : seen);
+    // The hole tells how much there was.
+    return lostMore && !begun && offset === 0 ? { lost: all, lostMore } : { lost: all };
+  }
+}
+
+function isRestart({ how, offset }: Opening, wanted: number): boolean {
+  return how === "cut" || how === "replaced" || how === "between" || (how === "same" && offset > wanted);
 }
 
 /**
@@ -127,15 +172,20 @@ export function* awayNow(progress: Progress, why: string): Generator<FollowEvent
   yield why === "missing" ? { kind: "missing" } : { kind: "unreadable", reason: why };
 }
 
-/** `opened HOW DEVICE INODE OFFSET SIZE MODIFIED`, as follow.sh tells it. */
-function openingOf([how = "", device = "", inode = "", ...numbers]: readonly string[]): {
+/** What follow.sh and logPart.sh say of a file that they have opened. */
+interface Opening {
   readonly how: string;
   readonly device: string;
   readonly inode: string;
   readonly offset: number;
   readonly size: number;
   readonly modified: number;
-} {
-  const [offset = 0, size = 0, modified = 0] = numbers.map(Number);
-  return { how, device, inode, offset, size, modified };
+  readonly lost: number;
+  readonly lostMore: boolean;
+}
+
+/** `opened HOW DEVICE INODE OFFSET SIZE MODIFIED LOST LOST_MORE`. */
+function openingOf([how = "", device = "", inode = "", ...numbers]: readonly string[]): Opening {
+  const [offset = 0, size = 0, modified = 0, lost = 0, lostMore = 0] = numbers.map(Number);
+  return { how, device, inode, offset, size, modified, lost, lostMore: lostMore === 1 };
 }

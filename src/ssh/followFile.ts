@@ -33,7 +33,16 @@ export async function* followFile(
   from: FollowFrom,
   signal: AbortSignal,
 ): AsyncGenerator<FollowEvent> {
-  const progress: Progress = { from, last: new Uint8Array(), begun: false, catchUpAt: undefined, away: "" };
+  const known = from.kind === "position" ? from : undefined;
+  const progress: Progress = {
+    from,
+    last: known?.last ?? new Uint8Array(),
+    begun: false,
+    catchUpAt: undefined,
+    away: "",
+    size: known?.size ?? 0,
+    readBefore: undefined,
+  };
   const following: Following = { session, path, progress, signal, canTail: session.identity.has.has("gnu-tail") };
   for (;;) {
     const seat = yield* pollUntilSeat(following);
@@ -149,13 +158,21 @@ async function openTail(following: Following, seat: TailSeat): Promise<LongChann
   }
 }
 
-function variablesOf({ session, path, progress: { from, last } }: Following): Record<string, string | number> {
+function variablesOf({ session, path, progress }: Following): Record<string, string | number> {
+  const { from, last, begun } = progress;
   const start =
     from.kind === "end"
       ? `end ${Math.max(0, Math.floor(from.bytes))}`
       : `position ${digits(from.position.device)} ${digits(from.position.inode)} ${Math.max(0, Math.floor(from.position.offset))}`;
   const whole = from.kind === "position" && last.length === Math.min(checkedBytes, from.position.offset);
-  return { ...session.variables, path, start, check: whole && last.length > 0 ? cksum(last) : "" };
+  const readAt = from.kind === "position" && !begun ? from.readAt : undefined;
+  return {
+    ...session.variables,
+    path,
+    start,
+    check: whole && last.length > 0 ? cksum(last) : "",
+    read_at: readAt === undefined ? "" : Math.floor((readAt + session.identity.clockOffsetMs) / 1000),
+  };
 }
 
 /** Positions may come from a store of old; only numbers are put into the host's arithmetic. */

@@ -35,6 +35,7 @@ interface LogReport {
   readonly destroyedUnread: number;
   /** Lines that were still there and never came. */
   readonly missed: number;
+  readonly firstMissed: readonly string[];
   readonly doubled: number;
   readonly strange: readonly string[];
   /** What the product says that it lost, bytes. */
@@ -97,11 +98,6 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     const storm: Storm = { options, relay, window, logs, random, say, backMs: [], connectedMs: [] };
     for (let n = 1; n <= options.faults; n++) await oneFault(storm, n);
     for (const log of logs) log.write(each);
-    await until(
-      () => `the rest: ${said(logs)}`,
-      () => logs.every((log) => log.whole),
-      300,
-    );
     await settled(logs);
     const reports = logs.map((log) => reportOf(log, window));
     const { left, goneMs } = await leave(window, relay, { folder: sshd.folder, seconds: silenceSeconds });
@@ -277,19 +273,33 @@ function reportOf(log: NumberedLog, window: StoryWindow | undefined): LogReport 
     lost: count((n) => seen[n] === 0),
     destroyedUnread: count((n) => seen[n] === 0 && log.destroyed[n] === 1),
     missed: count((n) => seen[n] === 0 && log.destroyed[n] === 0),
+    firstMissed: ranges((n) => n <= log.written && seen[n] === 0 && log.destroyed[n] === 0, log.written).slice(0, 5),
     doubled: count((n) => (seen[n] ?? 0) > 1),
     strange,
     toldLost: window?.member(log.name).log?.lost ?? 0,
   };
 }
 
-/** Nothing more comes: what is doubled would come late. */
+/** `12-40`, for all runs of numbers that hold. */
+function ranges(holds: (n: number) => boolean, last: number): readonly string[] {
+  const found: string[] = [];
+  let from = 0;
+  for (let n = 1; n <= last + 1; n++) {
+    if (holds(n) && from === 0) from = n;
+    if (holds(n) || from === 0) continue;
+    found.push(`${from}-${n - 1}`);
+    from = 0;
+  }
+  return found;
+}
+
+/** All has come, or nothing more does; what is doubled would come late. */
 async function settled(logs: readonly NumberedLog[]): Promise<void> {
-  for (let before = -1; ;) {
+  for (let before = -1, still = 0; still < 2 || (still < 6 && !logs.every((log) => log.whole)); still++) {
     const now = logs.reduce((sum, { sightings }) => sum + sightings.seen.reduce((a, b) => a + b, 0), 0);
-    if (now === before) return;
+    if (now !== before) still = -1;
     before = now;
-    await sleep(3000);
+    await sleep(2500);
   }
 }
 

@@ -64,7 +64,13 @@ export type SessionEvent =
     } & MemberRef)
   | ({ readonly type: "log-missing"; readonly at: number } & MemberRef)
   | ({ readonly type: "log-unreadable"; readonly at: number; readonly reason: string } & MemberRef)
-  | ({ readonly type: "log-restarted"; readonly at: number; readonly lost: number } & MemberRef)
+  /** `lostMore`: beside the `lost` bytes others may be gone, and nobody can tell how many. */
+  | ({
+      readonly type: "log-restarted";
+      readonly at: number;
+      readonly lost: number;
+      readonly lostMore?: true;
+    } & MemberRef)
   | ({ readonly type: "progress"; readonly at: number; readonly reading: ProgressReading } & MemberRef)
   /** Progress that was printed before anybody read it, dated; oldest first. */
   | ({ readonly type: "backlog"; readonly at: number; readonly readings: readonly TimedReading[] } & MemberRef)

@@ -5,6 +5,7 @@ import { estimate, type ProgressRow } from "./estimate";
 import type { Eta } from "./eta";
 import type { SessionEvent } from "./events";
 import { noteOf } from "./launchNote";
+import { lostText } from "./lostText";
 import type { LogState, Mark, Member } from "./model";
 import { ofWholeStage } from "./resumedProgress";
 import { noSeries, withSamples, type MetricSeries } from "./series";
@@ -49,7 +50,7 @@ export function applyToMember(member: Member, event: MemberEvent): Member {
     case "log-unreadable":
       return { ...member, log: { ...logOf(member), state: "unreadable", reason: event.reason } };
     case "log-restarted":
-      return restarted(member, event.at, event.lost);
+      return restarted(member, event);
     case "progress":
       return withProgress(member, ofWholeStage(event.reading, noteOf(member.run?.launchedFrom ?? "").resume), event.at);
     case "backlog":
@@ -159,12 +160,18 @@ function logOf(member: Member): LogState {
 }
 
 /** The log was cut or replaced. Without a run of ours that is a new job, and what the old one failed of is history. */
-function restarted(member: Member, at: number, lost: number): Member {
-  const log: LogState = { ...logOf(member), offset: 0, lost: logOf(member).lost + lost, grewAt: at };
+function restarted(member: Member, event: Extract<MemberEvent, { type: "log-restarted" }>): Member {
+  const { at, lost, lostMore } = event;
+  const log: LogState = {
+    ...logOf(member),
+    offset: 0,
+    lost: logOf(member).lost + lost,
+    grewAt: at,
+    ...(lostMore && { lostMore }),
+  };
+  const gap = lostText({ lost, ...(lostMore && { lostMore }) });
   const marks: readonly Mark[] =
-    lost > 0
-      ? [...member.marks, { at, kind: "gap", label: `${lost} bytes of the log were gone before they were read` }]
-      : member.marks;
+    gap === undefined ? member.marks : [...member.marks, { at, kind: "gap", label: `the log was cut; ${gap}` }];
   return member.run ? { ...member, log, marks } : { ...member, log, marks, failures: [], cures: [] };
 }
 

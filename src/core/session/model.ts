@@ -112,8 +112,10 @@ export interface LogState {
   readonly grewAt?: number;
   /** The longest time that it was quiet between two lines while it was followed, ms. */
   readonly longestGapMs?: number;
-  /** Bytes that existed once and could not be read, over all restarts. */
+  /** Bytes that are known to have been there and that could not be read, over all restarts. */
   readonly lost: number;
+  /** There may have been others, and nobody can tell how many: the log was cut or replaced while nobody read it. */
+  readonly lostMore?: true;
 }
 
 /** One of a stage's processes; most stages have one. */

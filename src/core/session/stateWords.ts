@@ -1,8 +1,8 @@
 import type { RunRecord } from "../ports";
 import type { ConnectFailure } from "../errors";
+import { lostText } from "./lostText";
 import type { Again, ConnectionState, Member, SeenState, StageState } from "./model";
 import {
-  bytes,
   clockTime,
   count,
   duration,
@@ -232,7 +232,7 @@ export function needsPerson(reason: ConnectFailure): boolean {
 /** What a log is in, and since when it is quiet; undefined when there is nothing worth saying. */
 export function logText(log: NonNullable<Member["log"]>, now: number): string {
   const quiet = log.grewAt === undefined ? undefined : `last output ${clockTime(log.grewAt, now)}`;
-  const lost = log.lost > 0 ? `${bytes(log.lost)} could not be read` : undefined;
+  const lost = lostText(log);
   const state = {
     "not-read": "not read yet",
     missing: "not there yet",
