@@ -30,6 +30,7 @@ import { createClaim } from "./toldFailures";
 import { registerAlertsTree } from "./views/alertsTree";
 import { registerCharts } from "./views/charts/charts";
 import { registerGpusTree } from "./views/gpusTree";
+import { registerMorningReport } from "./views/morningReport";
 import { registerNotifications } from "./views/notifications";
 import { registerRemoteLogs } from "./views/remoteLog/remoteLog";
 import { registerStagesTree } from "./views/stagesTree";
@@ -124,7 +125,7 @@ interface ViewParts {
   readonly logs: FollowedLogs;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly place: Pick<vscode.ExtensionContext, "extensionUri" | "storageUri">;
+  readonly place: Pick<vscode.ExtensionContext, "extensionUri" | "storageUri" | "workspaceState">;
   readonly claim: (key: string) => boolean;
 }
 
@@ -132,21 +133,24 @@ interface ViewParts {
 function registerViews({ store, logs, clock, logger, claim, place }: ViewParts): Disposable & {
   /** Keeps what charts have seen for the next window. */
   readonly keep: () => Promise<void>;
-  readonly shown: Pick<CommandContext, "showLog" | "showCharts">;
+  readonly shown: Pick<CommandContext, "showLog" | "showCharts" | "showReport">;
 } {
   const cures = (session: string, stage: string, member: string): ReturnType<typeof curesOf> =>
     curesOf(store, { kind: "stage", session, stage, member });
   const remoteLogs = registerRemoteLogs({ sessions: store, logs, clock, cures, extensionUri: place.extensionUri });
   const { extensionUri, storageUri } = place;
   const charts = registerCharts({ sessions: store, clock, logger, extensionUri, storageUri, notKept: demoSession });
+  const enabled = (): boolean => readSettings().notifications;
+  const reports = registerMorningReport({ sessions: store, clock, memory: place.workspaceState, enabled, claim });
   const parts = combine(
     remoteLogs,
     charts,
+    reports,
     registerStagesTree({ sessions: store, clock }),
     registerGpusTree({ sessions: store, clock }),
     registerAlertsTree({ sessions: store, clock }),
     registerStatusBar({ sessions: store, clock }),
-    registerNotifications({ sessions: store, clock, me: me(), enabled: () => readSettings().notifications, claim }),
+    registerNotifications({ sessions: store, clock, me: me(), enabled, claim }),
     store.onDidChange(() => {
       void vscode.commands.executeCommand("setContext", "mlSession.hasSession", store.sessions.size > 0);
       const goesOn = [...store.sessions.values()].some(({ pipeline }) => pipeline && pipeline.standing !== "through");
@@ -163,6 +167,7 @@ function registerViews({ store, logs, clock, logger, claim, place }: ViewParts):
       showCharts: (node) => {
         charts.open(node);
       },
+      showReport: (session) => reports.show(session),
     },
   };
 }

@@ -12,6 +12,7 @@ import { findProgram } from "./findProgram";
 import { forgetSecret } from "./forgetSecret";
 import { launchPipeline } from "./launchPipeline";
 import { launchStage } from "./launchStage";
+import { morningReport } from "./morningReport";
 import { newSessionFile } from "./newSessionFile";
 import { openLog } from "./openLog";
 import { openSessionFile } from "./openSessionFile";
@@ -53,6 +54,7 @@ const table: Readonly<Record<string, Run>> = {
   "mlSession.showCharts": (context, node) => {
     context.showCharts(node);
   },
+  "mlSession.morningReport": morningReport,
   "mlSession.openDemo": (context) => context.openDemo(),
   "mlSession.showOutput": (context) => {
     context.showOutput();

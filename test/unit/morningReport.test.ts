@@ -44,7 +44,7 @@ test("says what ran, what failed first and why, how fast it was, how the GPUs we
   const text = morningReport(night(), span);
   assert.match(text, /^# night: .*20:00 to 08:00\n/);
   assert.match(text, /## What failed first\n\n\*\*extract\*\*, .*23:00: the disk/);
-  assert.match(text, /\| extract \| .*20:00 \| 3 h.* \|  \| failed/);
+  assert.match(text, /\| extract \| .*20:00 \| 3 h.* \| {2}\| failed/);
   assert.match(text, /\| train \| .*20:00 \| 12 h/);
   assert.match(text, /\*\*train\*\*: 2 it\/s on average\n\n!\[Speed of train\]\(data:image\/svg\+xml;utf8,%3Csvg/);
   assert.match(text, /\*\*3 of 6 GPU hours idle\*\*/);

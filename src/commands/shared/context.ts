@@ -23,6 +23,7 @@ export interface CommandContext {
   readonly secrets: KeptSecrets & Pick<SecretStore, "ask">;
   readonly showLog: (session: string, ref: MemberRef, offset?: number) => Promise<void>;
   readonly showCharts: (node?: TreeNode) => void;
+  readonly showReport: (session: string) => Promise<void>;
   readonly openDemo: () => Promise<void>;
   readonly showOutput: () => void;
   /** Names of hosts in the user's SSH configuration, for the person to pick from. */
