@@ -143,7 +143,8 @@ class GpuRounds {
   }
 }
 
-function sampleOf(fields: readonly string[], line: string, at: number): GpuSample | undefined {
+/** One line of `nvidia-smi --query-gpu`, of the moment `at`; undefined for anything else. */
+export function sampleOf(fields: readonly string[], line: string, at: number): GpuSample | undefined {
   const values = line.split(",").map((value) => value.trim());
   if (fields.length === 0 || values.length !== fields.length) return undefined;
   const text = (field: string): string => values[fields.indexOf(field)] ?? "";
