@@ -3,7 +3,7 @@ import { connectTransport, type ConnectorOptions } from "./connect";
 import { openHost } from "./hostOps";
 import { inTurn } from "./prompts";
 
-export { connectTransport, type ConnectorOptions } from "./connect";
+export { connectTransport, type ConnectorOptions, type SshClient } from "./connect";
 
 /** Connects to hosts by SSH, or to this machine, and runs the host scripts there. */
 export function createConnector(given: ConnectorOptions): HostConnector {

@@ -44,11 +44,17 @@ export function processChannel(child: PipedProcess, exit: Promise<ExitStatus>): 
   };
 }
 
-/** A stream that was closed by us ends; it does not fail. */
+/** A stream that was closed by us ends; it does not fail. Who stops early must not hold up the other output. */
 async function* readable(stream: Readable): AsyncGenerator<Uint8Array> {
   try {
-    for await (const chunk of stream) yield chunk as Buffer;
+    for await (const chunk of stream.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
   } catch (error) {
     if (!stream.destroyed) throw error;
+  } finally {
+    if (!stream.readableEnded && !stream.destroyed) {
+      stream.removeAllListeners("readable");
+      stream.on("data", () => undefined);
+      stream.resume();
+    }
   }
 }
