@@ -152,6 +152,20 @@ describe("the demo night in memory", () => {
     assert.ok(document.getText().includes(failing), "what happened is still there to be read");
   });
 
+  it("tells in its report what failed first, what mended it, and how the GPUs were used", async () => {
+    await commands.executeCommand("mlSession.morningReport", { kind: "session", session });
+    const report = await until("the report", () =>
+      workspace.textDocuments.find(({ uri }) => uri.scheme === "ml-session-report"),
+    );
+    const text = report.getText();
+    assert.match(text, /^# eagle3/);
+    assert.match(text, /## What failed first\n\n\*\*download\*\*, .*: .*exit code 127/);
+    assert.match(text, /It is finished/);
+    assert.match(text, /GPU hours idle/);
+    assert.match(text, /!\[Speed of inference\]\(data:image\/svg\+xml/);
+    await commands.executeCommand("workbench.action.closeActiveEditor");
+  });
+
   it("does nothing for a row that is not there", async () => {
     const nobody = { kind: "stage", session: "elsewhere", stage: "download" };
     for (const command of ["stopWatching", "openSessionFile", "restartStage", "stopStage", "acknowledge", "connect"])
