@@ -7,6 +7,7 @@ export interface Settings {
   readonly logDiagnostics: boolean;
   /** `""`: the user's own. */
   readonly sshConfigFile: string;
+  readonly sshClient: "automatic" | "built-in" | "system";
 }
 
 /**
@@ -20,5 +21,10 @@ export function readSettings(): Settings {
     connectAutomatically: section.get("connectAutomatically", true),
     logDiagnostics: section.get("logDiagnostics", true),
     sshConfigFile: section.inspect<string>("ssh.configFile")?.globalValue ?? "",
+    sshClient: clientOf(section.inspect<string>("ssh.client")?.globalValue),
   };
+}
+
+function clientOf(value: string | undefined): Settings["sshClient"] {
+  return value === "built-in" || value === "system" ? value : "automatic";
 }

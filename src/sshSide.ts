@@ -27,10 +27,14 @@ export function createSshSide(options: SshSideOptions): SshSide {
   const { memory, clock, logger, isTrusted } = options;
   let asked = 0;
   const prompter = createPrompter(() => asked++);
+  let made: { readonly by: string; readonly connector: HostConnector } | undefined;
+  /** One for all hosts while the settings stay: it puts one question at a time, and knows which hosts are for the system's ssh. */
   const load = async (): Promise<HostConnector> => {
     const { createConnector } = await import("./ssh/connector");
-    const { sshConfigFile } = readSettings();
-    return createConnector({
+    const { sshConfigFile, sshClient } = readSettings();
+    const by = JSON.stringify([sshConfigFile, sshClient]);
+    if (made?.by === by) return made.connector;
+    const connector = createConnector({
       isTrusted,
       prompter,
       trustedKeys: trustedKeys(memory),
@@ -39,8 +43,11 @@ export function createSshSide(options: SshSideOptions): SshSide {
       env: process.env,
       home: homedir(),
       user: userInfo().username,
+      sshClient,
       ...(sshConfigFile === "" ? {} : { sshConfigFile }),
     });
+    made = { by, connector };
+    return connector;
   };
   const connector: HostConnector = {
     connect: async (host, interactive, signal) => {
