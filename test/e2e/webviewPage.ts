@@ -116,14 +116,14 @@ function bodyClass(theme: PlayedTheme): string {
 /** The charts page in a plain browser, with VS Code's part played by the test. */
 export class PlayedWebview {
   readonly page: Page;
-  readonly #browser: Browser;
   /** What the page threw or complained of. */
   readonly complaints: string[] = [];
+  /** All that the editor posted, as text. */
+  readonly posted: string[] = [];
   readonly #heard: string[] = [];
   #listener: ((message: unknown) => void) | undefined;
 
-  private constructor(browser: Browser, page: Page) {
-    this.#browser = browser;
+  private constructor(page: Page) {
     this.page = page;
     page.on("pageerror", (error) => this.complaints.push(error.message));
     page.on("console", (message) => {
@@ -133,11 +133,12 @@ export class PlayedWebview {
 
   /** @param kept the state that the page kept when it was there before */
   static async open(theme: PlayedTheme, size = { width: 1200, height: 900 }, kept?: unknown): Promise<PlayedWebview> {
-    const browser = await chromium.launch({
+    browser ??= chromium.launch({
       executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
       args: ["--no-sandbox", "--disable-gpu"],
     });
-    const played = new PlayedWebview(browser, await browser.newPage({ viewport: size, timezoneId: "UTC" }));
+    const page = await (await browser).newPage({ viewport: size, timezoneId: "UTC" });
+    const played = new PlayedWebview(page);
     await played.#load(theme, kept);
     return played;
   }
@@ -206,6 +207,7 @@ export class PlayedWebview {
       if (!(part instanceof Float64Array || part instanceof Float32Array)) return part;
       return { array: part.constructor.name, bytes: Buffer.from(part.buffer).toString("base64") };
     });
+    this.posted.push(text);
     await this.#run(
       `(text) => {
         const unpacked = (_, part) => part?.array === undefined ? part
@@ -222,8 +224,17 @@ export class PlayedWebview {
   }
 
   async close(): Promise<void> {
-    await this.#browser.close();
+    await this.page.context().close();
   }
+}
+
+/** One browser does for all pages of a test file. */
+let browser: Promise<Browser> | undefined;
+
+/** Ends the browser, once all pages were closed. */
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close();
+  browser = undefined;
 }
 
 async function bundle(): Promise<string> {

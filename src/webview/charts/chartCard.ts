@@ -93,7 +93,7 @@ export class ChartCard {
     if (!mayBeLog(info)) return row;
     this.#logButton.type = "button";
     this.#logButton.title = "Logarithmic value axis";
-    this.#logButton.setAttribute("aria-label", `${info.title}: logarithmic value axis`);
+    this.#logButton.setAttribute("aria-label", `log axis of ${info.title}`);
     this.#logButton.addEventListener("click", () => {
       const { log } = this.#shared;
       if (!log.delete(info.id)) log.add(info.id);
