@@ -188,6 +188,14 @@ describe("commands over a connection", { timeout: 300_000 }, () => {
     await assert.rejects(transport.open("after"), isExpected);
   });
 
+  it("notices by itself that nobody answers any more", async () => {
+    const server = await started();
+    const transport = await connect(server, { keepaliveMs: 50 });
+    const lost = new Promise<string>((resolve) => transport.onDidClose(resolve));
+    for (const socket of server.sockets) socket.pause();
+    assert.equal(await lost, "the host did not answer for a minute");
+  });
+
   it("ends every command and tells the cause once when the connection breaks", async () => {
     const server = await started();
     const transport = await connect(server);
