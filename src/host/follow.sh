@@ -50,7 +50,7 @@ check_name() {
 moved() {
   if [ "$how" = rest ] || [ "$how" = between ] || [ -e "$path" ]; then
     look
-    if [ "$size" = "$last_size" ]; then
+    if [ "$size" = "$last_size" ] || ! fresh "$modified"; then
       tell "moved $size"
       last_size=
       # The product closes the channel when it has read that far.

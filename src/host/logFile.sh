@@ -127,6 +127,8 @@ find_oldest() {
   done
   [ -n "$rest" ]
 }
+# Whether a file that was last written to at that time may still be written to by whoever had it open when it was rotated.
+fresh() { [ $(($(date +%s) - $1)) -lt 5 ]; }
 # A failing `exec` would end the shell; `command` takes that from it.
 open_file() {
   open_path=$1
@@ -140,8 +142,8 @@ skip_hole() {
   hole=${hole##* }
   case $hole in '' | *[!0-9]*) ;; *) offset=$((hole - 1)) ;; esac
 }
-# Opens what is to be read on descriptor 8 and sets how, offset and open_path; rest_read when the file before was found
-# and has no more; lost, the bytes of compressed files that come before, and lost_more when others may be gone.
+# Opens what is to be read on descriptor 8 and sets how, offset and open_path; rest_read, when it was last written to, if the
+# file before was found and has no more; lost, the bytes of compressed files that come before, and lost_more when others may be gone.
 choose() {
   real=$(readlink -f -- "$path" 2>/dev/null) && [ -n "$real" ] || real=$path
   folder=${real%/*}
@@ -177,7 +179,7 @@ choose() {
       how=rest offset=$want_offset
       return 0
     fi
-    rest_read=1
+    rest_read=$modified
     find_next
     true
   } || {

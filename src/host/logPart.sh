@@ -14,7 +14,7 @@ choose || {
   say again
   finish
 }
-if [ -n "$rest_read" ] && [ -z "$settled" ]; then
+if [ -n "$rest_read" ] && [ -z "$settled" ] && [ "$how" != between ] && fresh "$rest_read"; then
   say wait
   finish
 fi

@@ -19,6 +19,8 @@ export interface Progress {
   size: number;
   /** How far the file was read that was cut, as long as nothing of its new content was. */
   readBefore: number | undefined;
+  /** What is read was rotated away: there is a newer file. */
+  rotated: boolean;
 }
 
 /** Turns what one channel or look says into events. Bytes that come before the host said whose they are wait. */
@@ -134,6 +136,7 @@ export class FileReader {
       progress.catchUpAt = catchUpFor(how, size, restarted ? undefined : progress.catchUpAt);
     }
     progress.begun = true;
+    progress.rotated = how === "rest" || how === "between";
     progress.away = "";
     progress.size = Math.max(progress.size, size);
   }

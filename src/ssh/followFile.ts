@@ -42,6 +42,7 @@ export async function* followFile(
     away: "",
     size: known?.size ?? 0,
     readBefore: undefined,
+    rotated: false,
   };
   const following: Following = { session, path, progress, signal, canTail: session.identity.has.has("gnu-tail") };
   for (;;) {
@@ -70,9 +71,10 @@ async function* pollUntilSeat(following: Following): AsyncGenerator<FollowEvent,
       part = yield* readPart(following, settled);
       settled = part === 0;
     }
-    // What is full may have more behind it.
-    if (part === partBytes) continue;
-    const seat = look.kind === "file" && following.canTail ? await seatFor(session, part > 0) : undefined;
+    // What is full may have more behind it, and after a file that was rotated away comes the next one.
+    if (part === partBytes || (part > 0 && progress.rotated)) continue;
+    const mayTail = look.kind === "file" && following.canTail && !progress.rotated;
+    const seat = mayTail ? await seatFor(session, part > 0) : undefined;
     if (seat !== undefined) return seat;
     look = await during(signal, session.looks.inTurn(path));
   }

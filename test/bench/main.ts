@@ -1,6 +1,7 @@
 // Prints the figures of docs/performance.md, one line of JSON each:  npm run --silent bench [-- NAME…]
 import { measureActivation, measurePackage } from "./activation";
 import { measureCatchUp } from "./catchUp";
+import { measureChaos } from "./chaos";
 import { measureEta } from "./eta";
 import { print } from "./figure";
 import { measureHostCost } from "./hostCost";
@@ -24,6 +25,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   activation: measureActivation,
   package: measurePackage,
   "catch-up": measureCatchUp,
+  chaos: measureChaos,
 };
 
 const names = process.argv.slice(2);

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "../../src/core/ports";
 import { FollowedLog } from "../../src/core/followedLogs";
 import { lastSeen } from "../../src/core/session/judge";
 import { notices } from "../../src/core/session/notices";
@@ -91,7 +92,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   try {
     for (const log of logs) log.write(10);
     const { keepaliveMs, silenceSeconds } = options;
-    window = await windowAt({ sshd, relay, home }, fileFor(logs, home), { keepaliveMs, silenceSeconds });
+    const told = process.env["CHAOS_LOG"] === undefined ? {} : { logger: loggerOf(say) };
+    window = await windowAt({ sshd, relay, home }, fileFor(logs, home), { keepaliveMs, silenceSeconds, ...told });
     recording.watch(window);
     const eyes = watchEyes(window);
     await until("all logs are read", () => logs.every((log) => log.whole));
@@ -301,6 +303,15 @@ async function settled(logs: readonly NumberedLog[]): Promise<void> {
     before = now;
     await sleep(2500);
   }
+}
+
+/** With `CHAOS_LOG` in the environment the product's own log is shown. */
+function loggerOf(say: (text: string) => void): Logger {
+  const began = performance.now();
+  const tell = (message: string): void => {
+    say(`${Math.round(performance.now() - began)} ${message}`);
+  };
+  return { debug: tell, info: tell, warn: tell, error: tell };
 }
 
 function connectionOf(window: StoryWindow): string {
