@@ -1,15 +1,15 @@
+import { retryDelay } from "./backoff";
 import { isConnectError, messageOf } from "./errors";
-import { isAborted, type Disposable } from "./lifecycle";
+import { Emitter, isAborted, type Disposable, type Event } from "./lifecycle";
 import type { MonitorContext, Watch } from "./monitorContext";
 import type { HostConnector, HostOps } from "./ports";
 import type { HostDefinition } from "./session/definition";
 import type { SessionEvent } from "./session/events";
 
-/** Waits between tries while the network is away, ms; then the last one again and again. Never after a refused login. */
-const retryAfterMs: readonly number[] = [500, 1000, 2000, 4000, 8000];
-/** After this many tries a host is away for long: ask less often. */
-const patientAfter = 40;
-const patientMs = 30_000;
+/** A connection that held for less does not end the patience that the tries before it had come to, ms. */
+const heldMs = 5000;
+/** A link that is asked for a sign of life and gives none for so long is lost, ms. */
+const checkMs = 8000;
 
 /**
  * Keeps the picture of one host of one session true: connects, watches, and comes back by itself after the network
@@ -20,9 +20,16 @@ export class Monitor implements Disposable {
   readonly #session: string;
   readonly #host: string;
   readonly #connector: HostConnector;
+  readonly #connects = new Emitter<undefined>();
+  /** Fires at each connection. */
+  readonly onDidConnect: Event<undefined> = (listener) => this.#connects.event(listener);
   #watch: Watch | undefined;
   #ending: AbortController | undefined;
   #ops: HostOps | undefined;
+  /** Ends the wait before the next try. */
+  #waiting: AbortController | undefined;
+  /** Gives the present connection up, with the reason. */
+  #giveUp: ((why: string) => void) | undefined;
   /** By what it was connected last. */
   #connectedBy: HostDefinition | undefined;
 
@@ -73,7 +80,32 @@ export class Monitor implements Disposable {
     else this.disconnect();
   }
 
+  /** Something has changed for the better, as far as can be told: what waits for its next try has it now. */
+  tryNow(): void {
+    this.#waiting?.abort();
+  }
+
+  /** The link may be gone without anybody having said so (the computer slept, the network is another one). */
+  async check(): Promise<void> {
+    this.tryNow();
+    const { clock, logger } = this.#context;
+    const giveUp = this.#giveUp;
+    const asked = this.#ops?.ping?.();
+    if (!asked || !giveUp) return;
+    const over = new AbortController();
+    const late = clock.sleep(checkMs, over.signal).then(
+      () => true,
+      () => false,
+    );
+    // A link that breaks meanwhile says so itself.
+    const silent = await Promise.race([asked.then(no, no), late]);
+    over.abort();
+    if (silent) giveUp(`the host did not answer for ${checkMs / 1000} s`);
+    else logger.debug(`${this.#host}: checked`);
+  }
+
   dispose(): void {
+    this.#connects.dispose();
     this.#end();
   }
 
@@ -99,20 +131,31 @@ export class Monitor implements Disposable {
         const ops = await this.#open(mayAsk, signal);
         tell?.();
         tell = undefined;
-        tries = 0;
+        const since = clock.now();
         await this.#watchUntilClosed(ops, signal);
+        if (clock.now() - since >= heldMs) tries = 0;
       } catch (error) {
         if (isAborted(signal)) break;
-        const again = this.#tellFailure(error, retryDelay(tries));
+        const delay = retryDelay(tries, clock.now());
+        const again = this.#tellFailure(error, delay);
         tell?.(error);
         tell = undefined;
         if (!again) return;
       }
       mayAsk = false;
-      await clock.sleep(retryDelay(tries++), signal).catch(() => undefined); // aborted: the loop ends by itself
+      await this.#wait(retryDelay(tries++, clock.now()), signal);
     }
     tell?.(signal.reason);
     logger.debug(`${this.#host}: let go`);
+  }
+
+  /** For the next try. */
+  async #wait(ms: number, signal: AbortSignal): Promise<void> {
+    const waiting = new AbortController();
+    this.#waiting = waiting;
+    const until = AbortSignal.any([signal, waiting.signal]);
+    await this.#context.clock.sleep(ms, until).catch(() => undefined); // aborted: it is time, or the loop ends by itself
+    if (this.#waiting === waiting) this.#waiting = undefined;
   }
 
   async #open(interactive: boolean, signal: AbortSignal): Promise<HostOps> {
@@ -130,6 +173,7 @@ export class Monitor implements Disposable {
     // The session file may have been changed meanwhile.
     this.redefine();
     this.#apply({ type: "connected", at: clock.now(), host: this.#host, identity: ops.identity });
+    this.#connects.fire(undefined);
     return ops;
   }
 
@@ -139,10 +183,14 @@ export class Monitor implements Disposable {
     const listening = ops.onDidClose((why) => {
       closed.abort(why);
     });
+    this.#giveUp = (why) => {
+      closed.abort(why);
+    };
     try {
       this.#watch ??= await this.#loadWatch();
       await this.#watch.run(ops, AbortSignal.any([signal, closed.signal]));
     } finally {
+      this.#giveUp = undefined;
       listening.dispose();
       ops.dispose();
       if (this.#ops === ops) this.#ops = undefined;
@@ -181,12 +229,9 @@ export class Monitor implements Disposable {
   }
 }
 
+const no = (): boolean => false;
+
 /** What a connection is bound to. */
 function placeOf({ address, stateDir }: HostDefinition): string {
   return JSON.stringify([address, stateDir]);
-}
-
-function retryDelay(tries: number): number {
-  if (tries >= patientAfter) return patientMs;
-  return retryAfterMs[Math.min(tries, retryAfterMs.length - 1)] ?? patientMs;
 }

@@ -4,6 +4,11 @@ import type { MonitorContext } from "./monitorContext";
 import type { HostConnector, HostOps } from "./ports";
 import type { SessionDefinition } from "./session/definition";
 
+/** How often it is looked whether the computer slept. */
+const sleepCheckMs = 2000;
+/** A clock that went on by so much more than it should has slept, ms. */
+const jumpMs = 10_000;
+
 /** How often ages, stalls and ETAs move on while nothing else happens. */
 const tickEveryMs = 5000;
 
@@ -21,6 +26,7 @@ export class OpenSessions implements Disposable {
   constructor(context: MonitorContext) {
     this.#context = context;
     void this.#tick();
+    void this.#watchForSleep();
   }
 
   /** Opens a session, or gives an open one its new definition. Connects to nothing by itself. */
@@ -38,7 +44,7 @@ export class OpenSessions implements Disposable {
       known.monitors.delete(host);
     }
     for (const host of definition.hosts.keys()) {
-      if (!known.monitors.has(host)) known.monitors.set(host, new Monitor(this.#context, id, host, known.connector));
+      if (!known.monitors.has(host)) known.monitors.set(host, this.#newMonitor(id, host, known.connector));
     }
   }
 
@@ -75,9 +81,46 @@ export class OpenSessions implements Disposable {
     return this.#open.get(id)?.monitors.get(host)?.ops;
   }
 
+  /** Hosts that are away are tried again now: somebody looks, or something tells that the network is back. */
+  tryNow(): void {
+    for (const monitor of this.#monitors()) monitor.tryNow();
+  }
+
+  /** The computer slept, or its network is another one: links that may be gone unnoticed are checked at once. */
+  checkLinks(): void {
+    // What breaks meanwhile is told by the link itself.
+    for (const monitor of this.#monitors()) void monitor.check();
+  }
+
   dispose(): void {
     this.#ending.abort();
     for (const id of [...this.#open.keys()]) this.close(id);
+  }
+
+  #newMonitor(id: string, host: string, connector: HostConnector): Monitor {
+    const monitor = new Monitor(this.#context, id, host, connector);
+    // Where one host is back, the others may be: the cause of all is mostly the same.
+    monitor.onDidConnect(() => {
+      this.tryNow();
+    });
+    return monitor;
+  }
+
+  #monitors(): readonly Monitor[] {
+    return [...this.#open.values()].flatMap(({ monitors }) => [...monitors.values()]);
+  }
+
+  /** Timers stand still while a computer sleeps, the wall clock does not. */
+  async #watchForSleep(): Promise<void> {
+    const { clock, logger } = this.#context;
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      const before = clock.now();
+      await clock.sleep(sleepCheckMs, signal).catch(() => undefined); // aborted: the loop ends by itself
+      if (clock.now() - before < sleepCheckMs + jumpMs) continue;
+      logger.info("The computer slept; the links to all hosts are checked.");
+      this.checkLinks();
+    }
   }
 
   async #tick(): Promise<void> {

@@ -374,6 +374,8 @@ export interface HostOps extends Disposable, RestartOps, PreflightOps, SearchOps
   readonly identity: HostIdentity;
   /** Fires once when the link is gone, with the cause; not after `dispose`. */
   readonly onDidClose: Event<string>;
+  /** Resolves when the host has answered; absent where there is no link that could be gone. */
+  ping?(): Promise<void>;
   /** What is started and asked from now on goes by this; but its address and state folder, by the next connection. */
   redefine(definition: HostDefinition): void;
   /** All records of a session that can be read, the newest run of each member last. */

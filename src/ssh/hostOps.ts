@@ -162,6 +162,9 @@ function opsOf(opened: HostSession): HostOps {
   return {
     identity,
     onDidClose: transport.onDidClose,
+    ping: async () => {
+      await opened.control.ask(["finish"], {});
+    },
     redefine: (definition) => {
       session = { ...opened, definition };
     },

@@ -3,7 +3,7 @@ import type { Clock } from "../../src/core/ports";
 /** Time that a test moves on; sleepers wake in their order. */
 export class HandClock implements Clock {
   #now = 0;
-  #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
+  #sleepers: { at: number; readonly wake: () => void }[] = [];
 
   now(): number {
     return this.#now;
@@ -38,6 +38,14 @@ export class HandClock implements Clock {
       await settled();
     }
     this.#now = until;
+  }
+
+  /** The computer sleeps: the wall clock goes on, timers do not; the next one rings when it wakes. */
+  async sleepThrough(ms: number): Promise<void> {
+    this.#now += ms;
+    for (const sleeper of this.#sleepers) sleeper.at += ms;
+    // What looks at the clock each other second wakes first.
+    await this.pass(2000);
   }
 }
 

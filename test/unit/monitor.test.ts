@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { retryDelay } from "../../src/core/backoff";
 import { ConnectError, type ConnectFailure } from "../../src/core/errors";
 import { FollowedLogs } from "../../src/core/followedLogs";
 import { Emitter } from "../../src/core/lifecycle";
 import { HostWatch } from "../../src/core/hostWatch";
 import { Monitor } from "../../src/core/monitor";
+import { OpenSessions } from "../../src/core/openSessions";
 import type { HostConnector, HostOps } from "../../src/core/ports";
 import type { HostDefinition } from "../../src/core/session/definition";
 import { SessionStore } from "../../src/core/session/store";
@@ -170,4 +172,90 @@ test("what the session file says of a host counts at once; a host that is somewh
   assert.equal(connection(), "not-connected");
   await clock.pass(3600_000);
   assert.equal(hosts.length, 1);
+});
+
+test("patience grows by doubling to half a minute, and never in step", () => {
+  for (const now of [0, 1, 12_345, 1_790_000_000_000]) {
+    const waits = Array.from({ length: 12 }, (_, tries) => retryDelay(tries, now));
+    waits.forEach((wait, tries) => {
+      const most = Math.min(30_000, 500 * 2 ** tries);
+      assert.ok(wait <= most && wait >= most * 0.75, `${wait} of ${most}`);
+    });
+  }
+  assert.ok(new Set([1, 2, 3, 4, 5].map((now) => retryDelay(20, now))).size === 5);
+});
+
+test("a link that breaks again and again is tried ever more patiently; one that held is tried at once", async () => {
+  const hosts: ReturnType<typeof emptyHost>[] = [];
+  const { clock, monitor } = monitorWith(() => {
+    const host = emptyHost();
+    hosts.push(host);
+    return Promise.resolve(host);
+  });
+  await monitor.connect(true);
+  for (let n = 0; n < 100; n++) {
+    hosts.at(-1)?.cut("it broke at once");
+    await clock.pass(1000);
+  }
+  assert.ok(hosts.length < 15, `${hosts.length} connections in 100 s`);
+  await clock.pass(60_000);
+  const before = hosts.length;
+  hosts.at(-1)?.cut("it broke after a minute");
+  await clock.pass(1000);
+  assert.equal(hosts.length, before + 1);
+  monitor.dispose();
+});
+
+test("a link that gives no sign of life when it is asked is made anew at once; one that does is kept", async () => {
+  const hosts: ReturnType<typeof emptyHost>[] = [];
+  let answers = true;
+  const { clock, monitor, connection } = monitorWith(() => {
+    const host = emptyHost();
+    hosts.push(host);
+    const ping = (): Promise<void> => (answers ? Promise.resolve() : new Promise<void>(() => undefined));
+    return Promise.resolve({ ...host, ping });
+  });
+  await monitor.connect(true);
+  await monitor.check();
+  await clock.pass(60_000);
+  assert.equal(hosts.length, 1);
+  answers = false;
+  void monitor.check();
+  await clock.pass(10_000);
+  assert.equal(hosts.length, 2);
+  assert.equal(connection(), "connected");
+  monitor.dispose();
+});
+
+test("after a sleep, and when another host is back, what is away is tried at once", async () => {
+  const clock = new HandClock();
+  const store = new SessionStore(() => ({ dispose: () => undefined }));
+  const tries: string[] = [];
+  let away = true;
+  const connector: HostConnector = {
+    connect: (host) => {
+      tries.push(host.name);
+      return away ? Promise.reject(new ConnectError("unreachable", "no route")) : Promise.resolve(emptyHost());
+    },
+  };
+  const ignore = (): void => undefined;
+  const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+  const loadWatch = (): Promise<{ readonly HostWatch: typeof HostWatch }> => Promise.resolve({ HostWatch });
+  const open = new OpenSessions({ store, logs: new FollowedLogs(), clock, logger, loadWatch });
+  const plain = definition(stage("download"));
+  const [host] = plain.hosts.values();
+  assert.ok(host);
+  const hosts = new Map(["gpu8", "other"].map((name) => [name, { ...host, name }]));
+  open.open("s", { ...plain, hosts }, connector);
+  await assert.rejects(open.connect("s", undefined, true), /no route/);
+  await clock.pass(600_000);
+  tries.length = 0;
+  await clock.sleepThrough(3600_000);
+  assert.deepEqual([...tries].sort(), ["gpu8", "other"], "both at once after the lid was opened");
+  away = false;
+  tries.length = 0;
+  await open.connect("s", "gpu8", false);
+  await settled();
+  assert.deepEqual([...tries].sort(), ["gpu8", "other"], "one is back, so the other is tried");
+  open.dispose();
 });
