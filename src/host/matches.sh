@@ -11,14 +11,12 @@ with_matches() {
   while [ "$pattern" != "${pattern%/}" ]; do pattern=${pattern%/}; done
   [ -n "$pattern" ] || pattern=/
   call=$2
-  if exists "$pattern"; then
-    set -- "$pattern"
-  else
-    # Names with blanks stay whole, stars are matched.
-    IFS=
-    set -- $pattern
-    unset IFS
-  fi
+  # Names with blanks stay whole, stars are matched. A file whose very name this is counts, unless there are others: one that
+  # is called `*` must not stand for all.
+  IFS=
+  set -- $pattern
+  unset IFS
+  [ "$#" -gt 1 ] || ! exists "$pattern" || set -- "$pattern"
   exists "$1" || return 1
   "$call" "$@"
 }

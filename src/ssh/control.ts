@@ -86,7 +86,11 @@ export class Control {
       let size = 0;
       for await (const chunk of inbox) {
         size += chunk.length;
-        if (size > maxAnswer) throw new ExpectedError(`The host's answer is larger than ${maxAnswer} bytes.`);
+        if (size > maxAnswer) {
+          // What goes on and on would keep the others waiting.
+          link.channel.close();
+          throw new ExpectedError(`The host's answer is larger than ${maxAnswer} bytes.`);
+        }
         chunks.push(chunk);
       }
       const answer = Buffer.concat(chunks);

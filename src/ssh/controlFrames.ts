@@ -1,3 +1,8 @@
+import { ExpectedError } from "../core/errors";
+
+/** Characters of a mark after the nonce; ours are shorter. */
+const longestMark = 100;
+
 /** Who gets what one request prints. */
 export interface FrameSink {
   push(data: Uint8Array): void;
@@ -27,6 +32,8 @@ export class ControlFrames {
       const end = at < 0 ? -1 : this.#rest.indexOf("\n", at + this.#mark.length);
       // The beginning of a mark may be at the end.
       this.#give(at < 0 ? Math.max(0, this.#rest.length - this.#mark.length + 1) : at);
+      if (at >= 0 && (end < 0 ? this.#rest.length : end - at) > this.#mark.length + longestMark)
+        throw new ExpectedError("The shell on the host says something else than our script does.");
       if (end < 0) return;
       const line = this.#rest.subarray(this.#mark.length, end - at).toString("latin1");
       this.#rest = this.#rest.subarray(end - at + 1);

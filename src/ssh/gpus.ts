@@ -11,6 +11,9 @@ export const fieldLists = [
   "index,uuid,name,memory.used,memory.total",
 ] as const;
 
+/** More than any machine has; what says more is no nvidia-smi. */
+const mostGpus = 256;
+
 /** How long lines of one moment may follow each other, and how long to wait before asking a host again. */
 const roundMs = 150;
 const againMs = 60_000;
@@ -104,14 +107,14 @@ class GpuRounds {
 
   /** What gpus.sh left out, since it has not changed, is filled in: `=INDEX`, or `=INDEX VALUES`. */
   #whole(line: string): string {
-    const [, index = "", changed = ""] = /^=(\d+)( .*)?$/.exec(line) ?? [];
+    const [, index = "", changed = ""] = /^=(\d{1,3})( .*)?$/.exec(line) ?? [];
     const last = this.#last.get(index);
     if (last) {
       const values = changed === "" ? last.values : changed;
       this.#last.set(index, { ...last, values });
       return `${last.head},${values}`;
     }
-    const [, head, own, values] = /^((\d+),[^,]*,[^,]*),(.*)$/.exec(line) ?? [];
+    const [, head, own, values] = /^((\d{1,3}),[^,]*,[^,]*),(.*)$/.exec(line) ?? [];
     if (head !== undefined && own !== undefined && values !== undefined) this.#last.set(own, { head, values });
     return line;
   }
@@ -135,7 +138,7 @@ class GpuRounds {
       const before = this.flush();
       if (before !== undefined) yield before;
     }
-    this.#round.push(sample);
+    if (this.#round.length < mostGpus) this.#round.push(sample);
     if (this.#round.length === this.#count) {
       const full = this.flush();
       if (full !== undefined) yield full;

@@ -1,3 +1,4 @@
+import { ExpectedError } from "../core/errors";
 import type {
   HostIdentity,
   Logger,
@@ -27,6 +28,9 @@ export function nameFolder(name: string): string {
 /** Fields of one record as the host printed them, by file name. */
 type Fields = Map<string, string>;
 
+/** Twenty runs of each of some hundred members, with commands of some kilobytes, are less, characters. */
+const maxBatch = 32 << 20;
+
 /** What one batch of `print_all` or `print_run` said. Feed it line by line; `take` gives the records and starts anew. */
 export class RecordReader {
   readonly #identity: HostIdentity;
@@ -38,13 +42,17 @@ export class RecordReader {
   /** What was said of each run of this host, by its path, for when its folder is deleted. */
   readonly #known = new Map<string, RunRecord>();
   #deleted: RunRecord[] = [];
+  #size = 0;
 
   constructor(identity: HostIdentity, logger: Logger) {
     this.#identity = identity;
     this.#logger = logger;
   }
 
+  /** @throws ExpectedError when the records of one batch are larger than any could be */
   line(line: string): void {
+    this.#size += line.length;
+    if (this.#size > maxBatch) throw new ExpectedError("The run records on the host are too large to be read.");
     if (line.startsWith("@ ")) this.#mark(line.split(" "));
     else this.#field(line);
   }
@@ -82,6 +90,7 @@ export class RecordReader {
       else records.push(record);
       if (record && here) this.#known.set(path, record);
     }
+    this.#size = 0;
     this.#fields = new Map();
     this.#hosts = new Map();
     this.#live = new Map();

@@ -105,13 +105,20 @@ async function wordsOf(source: AsyncIterable<Uint8Array>): Promise<string> {
   return text.trim();
 }
 
-/** The lines of a byte stream, without their line feeds; a last line that is not ended is given too. */
+/** Far above any line of ours; a host that prints without a line feed must not fill our memory. */
+const maxLine = 1 << 20;
+
+/**
+ * The lines of a byte stream, without their line feeds; a last line that is not ended is given too.
+ * @throws ExpectedError for a line of more than a million characters
+ */
 export async function* lines(source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of source) {
     const found = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = found.pop() ?? "";
+    if (rest.length > maxLine) throw new ExpectedError("The host prints a line without end.");
     yield* found;
   }
   if (rest !== "") yield rest;
