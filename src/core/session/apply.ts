@@ -17,6 +17,7 @@ import type {
 import { inOrderOfNeeds } from "./needsOrder";
 import { membersOn } from "./membersOn";
 import { pipelineEta, slowest } from "./pipelineEta";
+import { isAway } from "./reach";
 import { withTransition } from "./transitions";
 
 /** A session nothing is known of yet but its definition. */
@@ -47,7 +48,10 @@ function change(session: Session, event: SessionEvent): Session {
     case "defined":
       return define(session, event.definition, event.at);
     case "connecting":
-      return withConnection(session, event.host, { kind: "connecting", since: event.at });
+      return withHost(session, event.host, (host) => ({
+        ...host,
+        connection: { kind: "connecting", since: event.at, ...(isAway(host.connection) && { again: true }) },
+      }));
     case "connected":
       return withHost(session, event.host, ({ awaySince, recordsAt, ...host }) => ({
         ...host,

@@ -11,7 +11,8 @@ import type { Written } from "./written";
 /** Whether the host can be seen right now. */
 export type ConnectionState =
   | { readonly kind: "not-connected" }
-  | { readonly kind: "connecting"; readonly since: number }
+  /** `again`: it could not be reached before. */
+  | { readonly kind: "connecting"; readonly since: number; readonly again?: true }
   | { readonly kind: "connected"; readonly since: number }
   | {
       readonly kind: "failed";

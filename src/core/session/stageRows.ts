@@ -3,6 +3,7 @@ import { isActive, isBad, lastSeen } from "./judge";
 import { adviceMarkdown, escapeMarkdown, plainLine } from "./markdown";
 import { memberKey, toLaunch } from "./pipelinePlan";
 import { outputsText } from "./outputWords";
+import { allAway } from "./reach";
 import { row, type Row } from "./rows";
 import { runDifferences } from "./runDifference";
 import { stageText } from "./stageText";
@@ -66,7 +67,8 @@ function sessionText(session: Session, now: number): string {
   const finish = eta && finishTime(eta, now);
   const end = finish && (untimed.length === 0 ? `all done ${finish}` : `timed stages done ${finish}`);
   const text = allFinished ? "all finished" : end;
-  return join(failed > 0 ? `${failed} failed` : undefined, pipelineText(session), text);
+  const away = allAway(session) ? "no host can be reached (VPN?)" : undefined;
+  return join(away, failed > 0 ? `${failed} failed` : undefined, pipelineText(session), text);
 }
 
 function isFinished(state: StageState): boolean {
@@ -116,7 +118,7 @@ function hostRow(picture: Picture, host: RemoteHost): Row {
   return row({
     node: { kind: "host", session: session.id, host: name },
     label: plainLine(name),
-    description: plainLine(hostText(host, now)),
+    description: plainLine(hostText(host, now, allAway(session))),
     ...hostIcon(connection),
     tooltip: hostTooltip(host, now),
     contextValue: `host.${hostWord(connection)}`,
@@ -128,7 +130,10 @@ function hostRow(picture: Picture, host: RemoteHost): Row {
   });
 }
 
-function hostText(host: RemoteHost, now: number): string {
+/** What is the same for all hosts is said once, by their session; each row's own cause is in its tooltip. */
+function hostText(host: RemoteHost, now: number, allAreAway: boolean): string {
+  if (allAreAway)
+    return host.awaySince === undefined ? "not connected" : `unknown since ${clockTime(host.awaySince, now)}`;
   const gpus = host.connection.kind === "connected" && host.gpus.length > 0;
   return join(connectionText(host.connection, now), gpus ? amount(host.gpus.length, "GPU") : undefined);
 }
