@@ -22,10 +22,11 @@ import { DemoSession, demoSession, type DemoMode } from "./demoSession";
 import { keptPipelines } from "./keptPipelines";
 import { LanguageSide } from "./languageSide";
 import { createOutput } from "./output";
+import { onNetworkChange } from "./networkChanges";
 import { WorkspaceSessionFiles } from "./sessionFiles";
 import { createSecrets } from "./secrets";
-import { readSettings } from "./settings";
-import { createSshSide, type SshSide } from "./sshSide";
+import { createSshSide, withWindowHost, type SshSide } from "./sshSide";
+import { createSshSide, withWindowHost } from "./sshSide";
 import { createClaim } from "./toldFailures";
 import { registerAlertsTree } from "./views/alertsTree";
 import { registerCharts } from "./views/charts/charts";
@@ -90,11 +91,11 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     showOutput: () => {
       channel.show();
     },
-    sshHosts: configuredHosts,
+    sshHosts: async () => withWindowHost(await configuredHosts(), context.extension.extensionKind),
   };
   const retries = new Retries(unasked);
   const owned = [channel, store, logs, open, files, views, retries, pipelines, registerCommands(commands, logger)];
-  context.subscriptions.push(...owned, language.watchDocuments(), whenTrusted(store, connectQuietly));
+  context.subscriptions.push(...owned, language.watchDocuments(), whenTrusted(store, connectQuietly), whenNetworkMayBeBack(open));
   ending = async () => {
     await Promise.all([views.keep(), demo.close()]);
     await language.stop();
@@ -102,6 +103,18 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   await files.loadAll();
   for (const session of watches.restore()) connectQuietly(session);
   await openAskedDemo(context, demo, store, clock);
+}
+
+/** Whatever tells that the network may be there again; the window sees to a computer that slept by itself. */
+function whenNetworkMayBeBack(open: OpenSessions): Disposable {
+  return combine(
+    onNetworkChange(() => {
+      open.checkLinks();
+    }),
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (focused) open.tryNow();
+    }),
+  );
 }
 
 /** A workspace that becomes trusted connects as one that was from the start. */

@@ -1,5 +1,6 @@
 import { homedir, userInfo } from "node:os";
 import * as vscode from "vscode";
+import { windowHosts } from "./core/editorWindow";
 import type { Clock, HostConnector, Logger } from "./core/ports";
 import type { HostDefinition } from "./core/session/definition";
 import type { Prompter, TrustedKeys } from "./core/trust";
@@ -58,6 +59,19 @@ export function createSshSide(options: SshSideOptions): SshSide {
     },
   };
   return { connector, asksNothing: (host) => quietHosts(memory).includes(addressOf(host)) };
+}
+
+/** The host that the window itself is about goes first; this machine last, where it can be watched. */
+export function withWindowHost(hosts: readonly string[], kind: vscode.ExtensionKind): readonly string[] {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+  const { remoteName } = vscode.env;
+  const { own, local } = windowHosts({
+    kind: kind === vscode.ExtensionKind.UI ? "ui" : "workspace",
+    platform: process.platform,
+    ...(remoteName === undefined ? {} : { remoteName }),
+    ...(folder === undefined ? {} : { authority: folder.authority }),
+  });
+  return [...new Set([...(own === undefined ? [] : [own]), ...hosts, ...(local ? ["local"] : [])])];
 }
 
 function quietHosts(memory: vscode.Memento): readonly string[] {
