@@ -25,8 +25,8 @@ import { createOutput } from "./output";
 import { onNetworkChange } from "./networkChanges";
 import { WorkspaceSessionFiles } from "./sessionFiles";
 import { createSecrets } from "./secrets";
+import { readSettings } from "./settings";
 import { createSshSide, withWindowHost, type SshSide } from "./sshSide";
-import { createSshSide, withWindowHost } from "./sshSide";
 import { createClaim } from "./toldFailures";
 import { registerAlertsTree } from "./views/alertsTree";
 import { registerCharts } from "./views/charts/charts";
@@ -95,7 +95,12 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   };
   const retries = new Retries(unasked);
   const owned = [channel, store, logs, open, files, views, retries, pipelines, registerCommands(commands, logger)];
-  context.subscriptions.push(...owned, language.watchDocuments(), whenTrusted(store, connectQuietly), whenNetworkMayBeBack(open));
+  context.subscriptions.push(
+    ...owned,
+    language.watchDocuments(),
+    whenTrusted(store, connectQuietly),
+    whenNetworkMayBeBack(open),
+  );
   ending = async () => {
     await Promise.all([views.keep(), demo.close()]);
     await language.stop();
