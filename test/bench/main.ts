@@ -2,11 +2,13 @@
 import { measureActivation, measurePackage } from "./activation";
 import { measureCatchUp } from "./catchUp";
 import { measureChaos } from "./chaos";
+import { measureCharts } from "./charts";
 import { measureEta } from "./eta";
 import { print } from "./figure";
 import { measureHostCost } from "./hostCost";
 import { measureLatency } from "./latency";
 import { measureLaunchToRed } from "./launchToRed";
+import { measureNight } from "./night";
 import { measureFuzz, measureGrowth, measurePathological, measureScan } from "./scan";
 import { measureVerdict } from "./verdict";
 
@@ -21,10 +23,12 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "launch-to-red": measureLaunchToRed,
   verdict: measureVerdict,
   "host-cost": measureHostCost,
+  charts: measureCharts,
   eta: measureEta,
   activation: measureActivation,
   package: measurePackage,
   "catch-up": measureCatchUp,
+  night: measureNight,
   chaos: measureChaos,
 };
 

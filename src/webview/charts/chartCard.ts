@@ -8,6 +8,7 @@ import {
   PointElement,
   type ChartArea,
   type ChartDataset,
+  type ChartOptions,
 } from "chart.js";
 import type { ChartInfo, ChartLineInfo, ChartMark, Span } from "../../protocol/webview";
 import { chartOptions, mayBeLog, pixelOf, type TimeScale } from "./chartOptions";
@@ -53,7 +54,9 @@ export class ChartCard {
   readonly #summary = element("p", "spoken");
   readonly #logButton = element("button", "small", "log");
   readonly #legend: Legend;
-  readonly #chart: Chart<"line", Point[]>;
+  readonly #datasets: ChartDataset<"line", Point[]>[];
+  /** Made when it is drawn first: a chart that nobody has scrolled to costs nothing. */
+  #chart: Chart<"line", Point[]> | undefined;
   #table: HTMLElement | undefined;
 
   constructor(info: ChartInfo, shared: Shared) {
@@ -71,12 +74,7 @@ export class ChartCard {
     this.#plot.append(this.#canvas, this.#cursor, this.#moment);
     this.#describe();
     this.root.append(this.#heading(), this.#legend.root, this.#plot, this.#summary);
-    this.#chart = new Chart(this.#canvas, {
-      type: "line",
-      data: { datasets: info.lines.map((line) => ({ label: line.label, data: [], ...filling(line) })) },
-      options: chartOptions(info, { ...shared, log: false }),
-      plugins: [marksPlugin(() => ({ marks: shared.marks, nans: this.#nans(), theme: shared.theme }))],
-    });
+    this.#datasets = info.lines.map((line) => ({ label: line.label, data: [], ...filling(line) }));
     mindPlot(this.#plot, () => this.#scale(), shared.actions);
   }
 
@@ -127,24 +125,35 @@ export class ChartCard {
   draw(): void {
     const { theme, span } = this.#shared;
     const log = this.#shared.log.has(this.info.id) && mayBeLog(this.info);
-    this.#chart.options = chartOptions(this.info, { theme, span, log });
     this.#logButton.setAttribute("aria-pressed", String(log));
     this.info.lines.forEach((line, index) => {
       this.#fill(line, index, log);
     });
-    if (!this.#plot.hidden) this.#chart.update("none");
+    if (!this.#plot.hidden) this.#paint(chartOptions(this.info, { theme, span, log }));
     this.#summary.textContent = summary(this.info, this.#shown(), span, this.#shared.marks);
     this.readOff();
     if (this.#table) this.showTable(true);
   }
 
+  #paint(options: ChartOptions<"line">): void {
+    const shared = this.#shared;
+    if (this.#chart) {
+      this.#chart.options = options;
+      this.#chart.update("none");
+      return;
+    }
+    const marks = marksPlugin(() => ({ marks: shared.marks, nans: this.#nans(), theme: shared.theme }));
+    const data = { datasets: this.#datasets };
+    this.#chart = new Chart(this.#canvas, { type: "line", data, options, plugins: [marks] });
+  }
+
   #fill(line: ChartLineInfo, index: number, log: boolean): void {
     const data = this.#lines.get(line.key);
-    const dataset = this.#chart.data.datasets[index];
+    const dataset = this.#datasets[index];
     if (!data || !dataset) return;
     const { theme, off } = this.#shared;
     const shown = !off.has(line.key);
-    const points = data.points.map((point) => (log && !(point.y > 0) ? { x: point.x, y: NaN } : point));
+    const points = log ? data.points.map(({ x, y }) => ({ x, y: y > 0 ? y : NaN })) : [...data.points];
     const color = theme.lines[line.color % theme.lines.length] ?? theme.foreground;
     style(dataset, line, { color, width: theme.lineWidth, again: line.color >= theme.lines.length });
     dataset.data = points;
@@ -222,7 +231,7 @@ export class ChartCard {
   }
 
   #scale(): TimeScale {
-    const { left, right } = areaOf(this.#chart) ?? { left: 48, right: this.#plot.clientWidth };
+    const { left, right } = areaOf(this.#chart) ?? { left: 48, right: this.#plot.clientWidth - 16 };
     return { left, right, span: this.#shared.span };
   }
 
@@ -238,14 +247,14 @@ export class ChartCard {
   }
 
   dispose(): void {
-    this.#chart.destroy();
+    this.#chart?.destroy();
     this.root.remove();
   }
 }
 
 /** Before the first layout there is none, whatever the library's types say. */
-function areaOf({ chartArea }: { readonly chartArea?: ChartArea }): ChartArea | undefined {
-  return chartArea;
+function areaOf(chart: { readonly chartArea?: ChartArea } | undefined): ChartArea | undefined {
+  return chart?.chartArea;
 }
 
 function filling({ look }: ChartLineInfo): Partial<ChartDataset<"line", Point[]>> {

@@ -122,9 +122,10 @@ export class ChartPage {
     this.#grid.replaceChildren(...this.#cards.map((card) => card.root));
     for (const card of this.#cards) card.showTable(this.#look.table);
     this.#frame(snapshot.frame);
-    this.#painter.watch(this.#cards);
     this.#waiting = false;
-    this.#ask("anew");
+    this.#next = undefined;
+    // Once it is told which of them are in sight, their samples are asked for.
+    this.#painter.watch(this.#cards);
   }
 
   /** The samples that were asked for. */
