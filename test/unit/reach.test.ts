@@ -39,7 +39,13 @@ test("when no host can be reached it is said once, with what it may be, and stay
 test("a host that is reached, or waits for a person, shows that the others are away by themselves", () => {
   const connected: SessionEvent = { type: "connected", at: 1000, host: "login", identity };
   assert.doesNotMatch(rowsAfter(away("gpu8"), away("gpu9"), connected).session, /VPN/);
-  const login: SessionEvent = { ...away("login"), type: "connection-failed", reason: "needs-login", message: "" };
+  const login: SessionEvent = {
+    type: "connection-failed",
+    at: 5000,
+    host: "login",
+    reason: "needs-login",
+    message: "",
+  };
   const { session, hosts } = rowsAfter(away("gpu8"), away("gpu9"), login);
   assert.doesNotMatch(session, /VPN/);
   assert.match(hosts[0] ?? "", /no route/);
