@@ -3,8 +3,10 @@ import { execFileSync } from "node:child_process";
 import { after, before, describe, it } from "node:test";
 import {
   appendFileSync,
+  closeSync,
   copyFileSync,
   mkdirSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -12,6 +14,7 @@ import {
   symlinkSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -191,6 +194,50 @@ export function followBehaviour(name: string, shell: string, makeTransport: Make
       await shows(lost, "D now\n");
       assert.equal(lost.kinds[0], "restarted");
       await lost.stop();
+    });
+
+    it("goes on in a copy after a time in which nobody read, and says what is gone", async () => {
+      const path = fresh();
+      const read = `${"x".repeat(99)}\n`;
+      writeFileSync(path, `${read}unread\n`);
+      const { ino, dev } = statSync(path);
+      const position = { device: String(dev), inode: String(ino), offset: read.length };
+      const from: FollowFrom = { kind: "position", position, last: Buffer.from(read).subarray(-64), size: 200 };
+      copyFileSync(path, `${path}.1`);
+      writeFileSync(path, "new\n");
+      const resumed = follow(path, from);
+      await shows(resumed, "unread\nnew\n");
+      const [first] = resumed.events;
+      assert.ok(first?.kind === "opened" && first.goesOn);
+      assert.ok(!resumed.events.some((event) => event.kind === "restarted" && (event.lost > 0 || event.lostMore)));
+      await resumed.stop();
+      rmSync(`${path}.1`);
+      const lost = follow(path, from);
+      await shows(lost, "new\n");
+      const [restarted] = lost.events;
+      // It was seen to be larger than what was read of it.
+      assert.ok(restarted?.kind === "restarted" && restarted.lost === 100 && restarted.lostMore);
+      await lost.stop();
+    });
+
+    it("passes over the hole that a job leaves which does not append, and counts what was in it", async () => {
+      const path = fresh();
+      writeFileSync(path, "");
+      const job = openSync(path, "w");
+      writeSync(job, "y".repeat(40_000));
+      const follower = follow(path);
+      await shows(follower, "y".repeat(40_000));
+      await follower.stop();
+      const { ino, dev } = statSync(path);
+      const position = { device: String(dev), inode: String(ino), offset: 30_000 };
+      truncateSync(path, 0);
+      writeSync(job, "after the cut\n");
+      closeSync(job);
+      const resumed = follow(path, { kind: "position", position, last: Buffer.from("y".repeat(64)) });
+      await shows(resumed, "after the cut\n");
+      const [restarted] = resumed.events;
+      assert.deepEqual(restarted?.kind === "restarted" && [restarted.lost, restarted.lostMore], [10_000, undefined]);
+      await resumed.stop();
     });
 
     it("gives every byte once, whatever is appended, cut and rotated", { timeout: 240_000 }, async () => {
