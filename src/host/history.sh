@@ -14,7 +14,7 @@ $1 == "t" { time = $2; moment++; keep = time >= since; stamped = 0; if (keep && 
 pass == 1 { if (keep && ($1 == "g" || $1 == "h")) bytes += length($0) + 1; next }
 !every { every = int(bytes / most) + 1 }
 $1 == "s" && !keep { last[$2] = "t " time "\n" $0; next }
-$1 == "g" || $1 == "h" || $1 == "s" || $1 == "o" {
+$1 == "g" || $1 == "h" || $1 == "s" {
   if (!keep || (every > 1 && ($1 == "g" || $1 == "h") && moment % every)) next
   if (!stamped) { print "t " time; stamped = 1 }
   print

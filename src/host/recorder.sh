@@ -8,7 +8,6 @@
 #   h LOAD AVAILABLE ALL   load average of a minute, memory in kB
 #   S N PATH               N stands for the run SESSION/STAGE/MEMBER/RUN, in this segment
 #   s N INODE SIZE         its log, when that is not as it was at the look before
-#   o N ANSWER             what it has written, as outputs.sh says it
 flight=$1 boot=$2 uid=$3 every=$4 fields_1=$5 fields_2=$6 fields_3=$7
 base=${flight%/*}
 segment_bytes=1000000 segments=8
@@ -49,7 +48,7 @@ take_lock() {
 is_ours() { first_line "$flight/lock" && [ "$line" = "$identity" ]; }
 end() {
   trap '' TERM
-  for one in "$smi" "$ticker" "$counter"; do [ -z "$one" ] || kill "$one" 2>/dev/null; done
+  for one in "$smi" "$ticker"; do [ -z "$one" ] || kill "$one" 2>/dev/null; done
   ! is_ours || rm -f -- "$flight/lock"
   rm -f -- "$mine"
   exit 0
@@ -129,7 +128,7 @@ add_run() {
   for id in $running; do eval "[ \"\$path_$id\" != \"\$1\" ]" || return 0; done
   ! ended "$base/$1" && run_alive "$base/$1" && first_line "$base/$1/log" || return 0
   id=$((count + 1)) count=$id
-  eval "path_$id=\$1 log_$id=\$line last_$id= due_$id=0"
+  eval "path_$id=\$1 log_$id=\$line last_$id="
   running="$running$id "
   [ -z "$segment" ] || put "S $id $1"
 }
@@ -220,7 +219,7 @@ finish() {
   [ -n "$running" ] && take_lock || end
 }
 
-began='' checked=0 up='' at=0 stamped='' segment='' size=0 fields='' list=1 count=0 running='' smi='' smi_at=0 ticker='' counter='' mine=$flight/.lock.$$
+began='' checked=0 up='' at=0 stamped='' segment='' size=0 fields='' list=1 count=0 running='' smi='' smi_at=0 ticker='' mine=$flight/.lock.$$
 stat_of "$$" || exit 0
 identity="$$ $ticks $boot $uid"
 take_lock || {
