@@ -226,10 +226,7 @@ async function rival(): Promise<number> {
   const began = performance.now();
   const made = plan.charts.map(({ title, lines }) => {
     const tables = lines.flatMap(({ key }) => fed.get(key) ?? []).map(table);
-    const series = [
-      {},
-      ...lines.map(({ label }) => ({ label, stroke: "#3794ff", width: 1.25, points: { show: false } })),
-    ];
+    const series = [{}, ...lines.map(({ label }) => ({ label, stroke: "#3794ff", width: 1, points: { show: false } }))];
     const data = uPlot.join(tables);
     const chart = new uPlot({ width, height, title, series, legend: { show: false } }, data);
     body.append(chart.root);

@@ -155,7 +155,9 @@ export class ChartCard {
     const shown = !off.has(line.key);
     const points = log ? data.points.map(({ x, y }) => ({ x, y: y > 0 ? y : NaN })) : [...data.points];
     const color = theme.lines[line.color % theme.lines.length] ?? theme.foreground;
-    style(dataset, line, { color, width: theme.lineWidth, again: line.color >= theme.lines.length });
+    // Where a line fills its pixels, a width of one is clearer, and much faster to paint.
+    const width = points.length > this.#canvas.clientWidth ? theme.denseWidth : theme.lineWidth;
+    style(dataset, line, { color, width, again: line.color >= theme.lines.length });
     dataset.data = points;
     dataset.hidden = !shown;
     dataset.pointRadius = lonePoints(points);

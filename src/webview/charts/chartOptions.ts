@@ -25,7 +25,7 @@ export function chartOptions(
     clip: 3,
     elements: {
       point: { radius: 0, borderWidth: 0, hitRadius: 0 },
-      line: { borderWidth: theme.lineWidth, borderJoinStyle: "round" },
+      line: { borderWidth: theme.lineWidth, borderJoinStyle: "bevel" },
     },
     scales: { x: timeScale(theme, span), y: valueScale(info, theme, log) },
   };

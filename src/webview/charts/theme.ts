@@ -10,6 +10,8 @@ export interface Theme {
   readonly finished: string;
   readonly font: string;
   readonly lineWidth: number;
+  /** Of lines that are denser than the pixels. */
+  readonly denseWidth: number;
   /** Colours of lines, in their order; red is left for failures. */
   readonly lines: readonly string[];
 }
@@ -44,6 +46,7 @@ export function readTheme(): Theme {
     finished: color("--vscode-charts-green", "#89d185"),
     font: color("--vscode-font-family", "sans-serif"),
     lineWidth: contrast ? 2 : 1.25,
+    denseWidth: contrast ? 1.5 : 1,
     lines: lineColors.map(([name, otherwise]) => color(name, otherwise)),
   };
 }
