@@ -1,3 +1,4 @@
+import { watchCost } from "./costWatch";
 import { messageOf } from "./errors";
 import { branch, isAborted } from "./lifecycle";
 import { lastLineOf } from "./log/lastLine";
@@ -70,6 +71,7 @@ export class HostWatch {
     await Promise.all([
       this.#keep("run records", signal, (own) => this.#watchRecords({ ops, signal: own })),
       this.#keep("GPUs", signal, (own) => this.#watchGpus({ ops, signal: own })),
+      this.#keep("cost", signal, (own) => this.#watchCost({ ops, signal: own })),
       this.#keep("members", signal, (own) => this.#watchMembers({ ops, signal: own })),
     ]);
     this.#night.lost();
@@ -107,6 +109,13 @@ export class HostWatch {
     for await (const report of ops.gpus(gpuEverySeconds, signal)) {
       this.#apply({ type: "gpus", at: this.#context.clock.now(), host: this.#host, report });
     }
+  }
+
+  #watchCost({ ops, signal }: Link): Promise<void> {
+    const { clock } = this.#context;
+    return watchCost(this.#context, ops, signal, (cost) => {
+      this.#apply({ type: "cost", at: clock.now(), host: this.#host, ...cost });
+    });
   }
 
   /** What no event of the host announces: new definitions to follow, writers to look for, cures to find. */

@@ -268,6 +268,12 @@ export interface GpuSample {
   readonly powerLimitW?: number;
 }
 
+/** What watching has cost the host since this connection began: CPU time of our processes, and bytes they have sent. */
+export interface HostCost {
+  readonly cpuMs: number;
+  readonly bytes: number;
+}
+
 /** GPU samples come in rounds: all GPUs of one moment. `unavailable` says why there are none; it is a state, not an error. */
 export type GpuReport =
   | { readonly kind: "samples"; readonly samples: readonly GpuSample[] }
@@ -405,6 +411,8 @@ export interface HostOps extends Disposable, RestartOps, PreflightOps, SearchOps
   checkOutputs(check: OutputCheck, cwd: string | undefined): Promise<OutputReport>;
   /** Looks for programs by these names: PATH of a launch, login and interactive shells, virtualenvs, conda, uv. */
   findTools(names: readonly string[], cwd: string | undefined): Promise<readonly ToolCandidate[]>;
+  /** What this connection has cost so far; undefined where the host cannot tell. */
+  cost?(): Promise<HostCost | undefined>;
   /** @param known a process that had it open when it was last asked; looked at first, since a search over all is dear */
   logWriter(path: string, known?: number): Promise<LogWriter>;
 }

@@ -1,6 +1,7 @@
 import type {
   Clock,
   GpuReport,
+  HostCost,
   HostIdentity,
   HostOps,
   LogWriter,
@@ -27,6 +28,7 @@ import { followFile } from "./followFile";
 import { findTools, logWriter, readPart } from "./hostFiles";
 import { watchGpus } from "./gpus";
 import { readHistory } from "./history";
+import { costOf, CountedTransport } from "./hostCost";
 import type { HostSession } from "./hostSession";
 import { envFileNames } from "./jobEnvironment";
 import { launchRun } from "./launchRun";
@@ -55,10 +57,11 @@ interface Surroundings {
  * @throws ConnectError `no-shell` when the scripts cannot run there; what the transport throws
  */
 export async function openHost(
-  transport: Transport,
+  bare: Transport,
   definition: HostDefinition,
   surroundings: Surroundings,
 ): Promise<HostOps> {
+  const transport = new CountedTransport(bare);
   const { clock, logger } = surroundings;
   const silence = surroundings.silenceSeconds ?? silenceSeconds;
   const control = new Control({ transport, clock, silenceSeconds: silence });
@@ -101,7 +104,8 @@ export async function openHost(
   };
   const looks = new LogLooks(control, clock);
   const seats = new TailSeats(clock);
-  return opsOf({ transport, definition, clock, logger, identity, control, looks, seats, variables });
+  const session = { transport, definition, clock, logger, identity, control, looks, seats, variables };
+  return opsOf(session, () => costOf(session, transport.received));
 }
 
 /** A channel may break a moment before the link that carried it is known to be gone. */
@@ -156,7 +160,7 @@ function identityOf(facts: Map<string, string>, sentAt: number, heardAt: number)
   };
 }
 
-function opsOf(opened: HostSession): HostOps {
+function opsOf(opened: HostSession, cost: () => Promise<HostCost | undefined>): HostOps {
   const { transport, identity } = opened;
   let session = opened;
   return {
@@ -186,6 +190,7 @@ function opsOf(opened: HostSession): HostOps {
     giveUpRetries: (name, run, by) => giveUpRetries(session, name, run, by),
     preflight: (query) => preflight(session, query),
     findProgram: (query) => findProgram(session, query),
+    cost,
     dispose: () => {
       session.control.dispose();
       transport.dispose();

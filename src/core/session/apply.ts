@@ -77,6 +77,11 @@ function change(session: Session, event: SessionEvent): Session {
       }));
     case "gpus":
       return withHost(session, event.host, (host) => applyGpus(host, event.report, event.at, session.definition));
+    case "cost":
+      return withHost(session, event.host, (host) => ({
+        ...host,
+        cost: { cpuShare: event.cpuShare, bytesPerSecond: event.bytesPerSecond },
+      }));
     case "gpu-history":
       return withHost(session, event.host, (host) => applyGpuHistory(host, event.samples));
     case "records":

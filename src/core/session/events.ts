@@ -46,6 +46,14 @@ export type SessionEvent =
       readonly records: readonly RunRecord[];
       readonly all?: true;
     }
+  /** What watching costs the host: its share of one core, and what is sent, over the last minute. */
+  | {
+      readonly type: "cost";
+      readonly at: number;
+      readonly host: string;
+      readonly cpuShare: number;
+      readonly bytesPerSecond: number;
+    }
   | { readonly type: "gpus"; readonly at: number; readonly host: string; readonly report: GpuReport }
   /** What the host's flight recorder saw while nobody looked, oldest first. */
   | {

@@ -50,6 +50,8 @@ export interface RemoteHost {
   readonly awaySince?: number;
   /** When all its run records were read on this connection; before that nobody knows what has run there. */
   readonly recordsAt?: number;
+  /** What watching it costs it, over the last minute: share of one core, and bytes a second that it sends. */
+  readonly cost?: { readonly cpuShare: number; readonly bytesPerSecond: number };
 }
 
 /**

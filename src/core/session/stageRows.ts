@@ -18,7 +18,7 @@ import {
   stateText,
 } from "./stateWords";
 import { tokenLimit, tokenText } from "./tokenLengths";
-import { age, amount, clockTime, finishRange, finishTime, list } from "./words";
+import { age, amount, bytes, clockTime, decimal, finishRange, finishTime, list } from "./words";
 
 /*
  * The Stages view: session → host → stage or service → members.
@@ -160,12 +160,21 @@ function hostIcon(connection: ConnectionState): { readonly icon: string; readonl
   }
 }
 
+/** What watching costs the host, as measured there. */
+function costText({ cost }: RemoteHost): string | undefined {
+  if (!cost) return undefined;
+  const percent = 100 * cost.cpuShare;
+  const share = percent < 0.05 ? "less than 0.1 %" : `${decimal(percent)} %`;
+  return escapeMarkdown(`Watching costs this host ${share} of a core, and it sends ${bytes(cost.bytesPerSecond)}/s`);
+}
+
 function hostTooltip(host: RemoteHost, now: number): string {
   const { identity, connection, seenAt } = host;
   const message = connection.kind === "failed" || connection.kind === "lost" ? connection.message : undefined;
   return paragraphs(
     `**${escapeMarkdown(host.definition.name)}** · ${escapeMarkdown(connectionText(connection, now))}`,
     identity && escapeMarkdown(`${identity.user} on ${identity.hostname}`),
+    connection.kind === "connected" ? costText(host) : undefined,
     message && escapeMarkdown(message),
     seenAt === undefined || connection.kind === "connected"
       ? undefined
