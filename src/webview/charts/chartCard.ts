@@ -19,7 +19,7 @@ import { LineData, type Point } from "./lineData";
 import { marksPlugin } from "./marks";
 import { mindPlot, type TimeActions } from "./plotGestures";
 import { summary } from "./summary";
-import { faint, type Theme } from "./theme";
+import { blend, faint, type Theme } from "./theme";
 import { momentLabel } from "./timeAxis";
 import { divisor, sayValue, unitName } from "./units";
 
@@ -154,7 +154,8 @@ export class ChartCard {
     const { theme, off } = this.#shared;
     const shown = !off.has(line.key);
     const points = log ? data.points.map(({ x, y }) => ({ x, y: y > 0 ? y : NaN })) : [...data.points];
-    const color = theme.lines[line.color % theme.lines.length] ?? theme.foreground;
+    const own = theme.lines[line.color % theme.lines.length] ?? theme.foreground;
+    const color = line.look === "thin" ? blend(own, theme.foreground) : own;
     // Where a line fills its pixels, a width of one is clearer, and much faster to paint.
     const width = points.length > this.#canvas.clientWidth ? theme.denseWidth : theme.lineWidth;
     style(dataset, line, { color, width, again: line.color >= theme.lines.length });
@@ -270,7 +271,9 @@ function style(
   { color, width, again }: { readonly color: string; readonly width: number; readonly again: boolean },
 ): void {
   const edge = look === "low" || look === "high";
-  dataset.borderColor = edge ? faint(color, 45) : look === "thin" ? faint(color, 75) : color;
+  dataset.borderColor = edge ? faint(color, 45) : color;
+  // A mean lies over the line that it is of.
+  dataset.order = look === "thin" ? -1 : 0;
   dataset.backgroundColor = look === "high" ? faint(color, 22) : color;
   dataset.borderWidth = look === "line" ? width : width * 0.6;
   dataset.borderDash = again ? [4, 3] : look === "thin" ? [2, 2] : [];

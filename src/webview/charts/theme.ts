@@ -56,6 +56,11 @@ export function faint(color: string, percent: number): string {
   return `color-mix(in srgb, ${color} ${percent}%, transparent)`;
 }
 
+/** A colour between two, nearer to the second. */
+export function blend(color: string, other: string): string {
+  return `color-mix(in srgb, ${color} 40%, ${other})`;
+}
+
 /** Calls back when the editor's theme has changed: VS Code then changes the body's class and the variables. */
 export function onThemeChange(run: () => void): void {
   const observer = new MutationObserver(run);
