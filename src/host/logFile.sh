@@ -165,9 +165,11 @@ choose() {
       return 0
     fi
     how=cut offset=0
+    names=$(names_now)
     find_copy
   else
     how=replaced offset=0
+    names=$(names_now)
     find_rest || find_copy
   fi && {
     # The rest of what we were reading comes first, under its old offsets.
@@ -177,7 +179,8 @@ choose() {
     }
     if [ "$size" -gt "$want_offset" ]; then
       how=rest offset=$want_offset
-      return 0
+      [ "$names" = "$(names_now)" ]
+      return
     fi
     rest_read=$modified
     find_next
@@ -194,4 +197,7 @@ choose() {
     open_file "$real" || return 1
     [ "$how" != cut ] || skip_hole
   fi
+  [ "$names" = "$(names_now)" ]
 }
+# Which file has which name now. If that changed meanwhile, what was opened may not be what was found.
+names_now() { ls -di -- "$real" "$real"[.-]* 2>/dev/null; }

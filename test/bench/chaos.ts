@@ -20,6 +20,7 @@ export async function measureChaos(): Promise<void> {
 }
 
 function tell(report: ChaosReport, keepaliveMs: number): void {
+  for (const log of report.logs) process.stderr.write(`${JSON.stringify(log)}\n`);
   const { logs, backMs, connectedMs, faults, lines, seed } = report;
   const note = `seed ${seed}: ${faults} faults, ${lines} lines; a sign of life each ${keepaliveMs} ms`;
   const of = (names: readonly string[], count: (log: ChaosReport["logs"][number]) => number): number =>

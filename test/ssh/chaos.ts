@@ -297,7 +297,7 @@ function ranges(holds: (n: number) => boolean, last: number): readonly string[] 
 
 /** All has come, or nothing more does; what is doubled would come late. */
 async function settled(logs: readonly NumberedLog[]): Promise<void> {
-  for (let before = -1, still = 0; still < 2 || (still < 6 && !logs.every((log) => log.whole)); still++) {
+  for (let before = -1, still = 0; still < 2 || (still < 24 && !logs.every((log) => log.whole)); still++) {
     const now = logs.reduce((sum, { sightings }) => sum + sightings.seen.reduce((a, b) => a + b, 0), 0);
     if (now !== before) still = -1;
     before = now;
