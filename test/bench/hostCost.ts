@@ -101,7 +101,6 @@ async function tailsCost(host: BenchHost, seconds: number): Promise<Cost> {
   const commands = [...logsOf(host).map((log) => `tail -n 10 -F ${log}`), `${query} -lms 2000`];
   const open = commands.map((command) => ssh(host, command));
   try {
-    await pause(5000);
     return await costOf(host, seconds);
   } finally {
     for (const one of open) one.kill();
@@ -127,9 +126,11 @@ async function pollingCost(host: BenchHost, seconds: number): Promise<Cost> {
   }
 }
 
-/** From a while after now, when what is done once after connecting is over. */
+/** What is done once: start-up files of the login shell for each channel, and searches for who writes the logs. */
+const settleMs = 30_000;
+
 async function costOf(host: BenchHost, seconds: number): Promise<Cost> {
-  await pause(5000);
+  await pause(settleMs);
   const server = serverOf(host.folder);
   const [cpu, bytes, began] = [cpuMsBelow(server), host.wire.bytes(), performance.now()];
   await pause(seconds * 1000);
@@ -142,5 +143,9 @@ function ssh(host: BenchHost, command: string): ChildProcess {
 }
 
 function ended(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => child.once("exit", () => { resolve(); }));
+  return new Promise((resolve) =>
+    child.once("exit", () => {
+      resolve();
+    }),
+  );
 }

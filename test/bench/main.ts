@@ -5,6 +5,7 @@ import { measureChaos } from "./chaos";
 import { measureCharts } from "./charts";
 import { measureEta } from "./eta";
 import { print } from "./figure";
+import { measureFirstPicture } from "./firstPicture";
 import { measureHostCost } from "./hostCost";
 import { measureLatency } from "./latency";
 import { measureLaunchToRed } from "./launchToRed";
@@ -28,6 +29,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   activation: measureActivation,
   package: measurePackage,
   "catch-up": measureCatchUp,
+  "first-picture": measureFirstPicture,
   night: measureNight,
   chaos: measureChaos,
 };
