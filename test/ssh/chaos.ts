@@ -13,7 +13,7 @@ import { windowAt } from "./storyHost";
 import { storyId, type StoryWindow } from "./storyWindow";
 
 /** What a run of chaos is made from. */
-export interface ChaosOptions {
+interface ChaosOptions {
   readonly seed: number;
   readonly faults: number;
   /** Over all logs. */

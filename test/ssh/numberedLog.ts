@@ -10,7 +10,7 @@ interface Sibling {
 }
 
 /** Where a follower of a numbered log stands. */
-export interface Sightings {
+interface Sightings {
   /** How often each line came whole, by its number. */
   readonly seen: Uint8Array;
   /** The highest line that came. */
