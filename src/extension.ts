@@ -7,7 +7,7 @@ import { createApproval } from "./commands/shared/approval";
 import type { CommandContext } from "./commands/shared/context";
 import { messageOf } from "./core/errors";
 import { FollowedLogs } from "./core/followedLogs";
-import { Launcher } from "./core/launcher";
+import { Launcher, type LauncherContext } from "./core/launcher";
 import { LaunchesUnderWay } from "./core/launchesUnderWay";
 import { combine, type Disposable } from "./core/lifecycle";
 import { OpenSessions } from "./core/openSessions";
@@ -61,16 +61,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const demo = new DemoSession({ clock, logger, isTrusted }, open, files);
   const watches = new WorkspaceWatches(open, ssh.connector, context.workspaceState, () => demo.close());
   const secrets = createSecrets(context.secrets, context.globalState);
-  const launcher = new Launcher({
-    store,
-    secrets,
-    opsOf: open.opsOf.bind(open),
-    approval: createApproval(context.globalState, (session) => session === demoSession),
-    isTrusted,
-    clock,
-    logger,
-    launchedFrom: me(),
-  });
+  const launcher = launcherOver(open, context.globalState, { store, secrets, isTrusted, clock, logger });
   const unasked = { store, launcher, underWay: new LaunchesUnderWay(), isTrusted, clock, logger };
   const pipelines = new PipelineRunner({ ...unasked, memory: keptPipelines(context.workspaceState, demoSession) });
   const claim = createClaim(context.globalStorageUri.fsPath, demoSession, logger);
@@ -108,6 +99,15 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   await files.loadAll();
   for (const session of watches.restore()) connectQuietly(session);
   await openAskedDemo(context, demo, store, clock);
+}
+
+function launcherOver(
+  open: OpenSessions,
+  memory: vscode.Memento,
+  parts: Pick<LauncherContext, "store" | "secrets" | "isTrusted" | "clock" | "logger">,
+): Launcher {
+  const approval = createApproval(memory, (session) => session === demoSession);
+  return new Launcher({ ...parts, opsOf: open.opsOf.bind(open), approval, launchedFrom: me() });
 }
 
 /** Whatever tells that the network may be there again; the window sees to a computer that slept by itself. */

@@ -2,17 +2,7 @@ import type { RunRecord } from "../ports";
 import type { ConnectFailure } from "../errors";
 import { lostText } from "./lostText";
 import type { Again, ConnectionState, Member, SeenState, StageState } from "./model";
-import {
-  clockTime,
-  count,
-  duration,
-  finishRange,
-  firstSentence,
-  list,
-  progressParts,
-  counter,
-  quoted,
-} from "./words";
+import { clockTime, count, duration, finishRange, firstSentence, list, progressParts, counter, quoted } from "./words";
 
 /** A quick end is told from the start ("failed 0.4 s after start"), a late one by the clock. */
 const quickEndMs = 120_000;
