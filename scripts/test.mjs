@@ -34,7 +34,7 @@ const suites = {
   ssh: {
     args: nodeTests("ssh"),
     needs: () => ensurePackages(["openssh-server", "openssh-client", "busybox", "dash", "fish", "tcsh", "procps"]),
-    limit: 25 * minute,
+    limit: 45 * minute,
   },
   host: { args: ["test/host/run.mjs"], ...editorTests(newest) },
   "host-floor": { args: ["test/host/run.mjs", "--floor"], ...editorTests(floor) },

@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { type ServedEditor, withEditor } from "../rig/servedEditor";
-import { processesWith } from "../ssh/hostHarness";
+import { isOfRecorder, processesWith } from "../ssh/hostHarness";
 import { type RemoteHost, remoteHost } from "./remoteHost";
 import {
   answer,
@@ -280,7 +280,9 @@ function ofTheWatch(folder: string): readonly number[] {
     try {
       // The wrapper that waits for the job got its environment before the job's was made.
       const isWrapper = readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("/wrapper.sh\0");
-      return !isWrapper && !readFileSync(`/proc/${pid}/environ`, "latin1").includes("ML_SESSION_RUN=");
+      return (
+        !isWrapper && !isOfRecorder(pid) && !readFileSync(`/proc/${pid}/environ`, "latin1").includes("ML_SESSION_RUN=")
+      );
     } catch {
       return false; // it has ended
     }

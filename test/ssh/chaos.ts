@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../src/core/ports";
@@ -56,10 +56,17 @@ export interface ChaosReport {
   readonly rejections: readonly string[];
   /** States that no log of a living job may have. */
   readonly falseStates: readonly string[];
-  readonly left: readonly number[];
+  /** Processes of ours on the host, with their command lines. */
+  readonly left: readonly string[];
   /** How long it took until nothing of ours was on the host after the last link fell silent, ms. */
   readonly goneMs: number;
 }
+
+/**
+ * One log is not rotated twice within this: what rotates looks each minute at most, and a follower that looks each 5 s
+ * whether its file has its name still cannot tell two copies that were made in between from each other.
+ */
+const rotationsApartMs = 10_000;
 
 const rotationsOf: Readonly<Record<string, readonly Rotation[]>> = {
   renamed: ["rename"],
@@ -181,7 +188,7 @@ async function writeFor({ logs, random }: Storm, ms: number, lines: number): Pro
   for (let batch = 0; batch < batches; batch++) {
     for (const log of logs) {
       log.write(batch === 0 ? lines - size * (batches - 1) : size, random() < 0.3 ? Math.floor(random() * 60) : 0);
-      if (random() >= 0.7 / batches) continue;
+      if (random() >= 0.7 / batches || performance.now() - log.rotatedAt < rotationsApartMs) continue;
       const ways = rotationsOf[log.name] ?? [];
       log.rotate(ways[Math.floor(random() * ways.length)] ?? "rename", random() < 0.5 ? Math.floor(random() * 20) : 0);
     }
@@ -252,13 +259,22 @@ async function leave(
   window: StoryWindow,
   relay: Relay,
   host: { readonly folder: string; readonly seconds: number },
-): Promise<{ left: readonly number[]; goneMs: number }> {
+): Promise<{ left: readonly string[]; goneMs: number }> {
   const ours = (): number[] => processesWith(`HOME=${host.folder}`);
   await relay.suffer("half-open");
   const began = performance.now();
   window.close();
   await until("nothing is left", () => ours().length === 0, host.seconds + 60).catch(() => undefined);
-  return { left: ours(), goneMs: performance.now() - began };
+  return { left: ours().map(wordsOf), goneMs: performance.now() - began };
+}
+
+function wordsOf(pid: number): string {
+  try {
+    const of = (file: string): string => readFileSync(`/proc/${pid}/${file}`, "utf8").replaceAll("\0", " ");
+    return `${of("stat").split(" ").slice(0, 4).join(" ")} ${of("cmdline").slice(0, 200)}`;
+  } catch {
+    return `${pid}`;
+  }
 }
 
 function reportOf(log: NumberedLog, window: StoryWindow | undefined): LogReport {

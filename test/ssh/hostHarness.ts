@@ -158,3 +158,27 @@ export function has(program: string): boolean {
     return false;
   }
 }
+
+/** Whether it is what remembers the night as long as a job runs, or was started by that. */
+export function isOfRecorder(pid: number): boolean {
+  return commandOf(leaderOf(pid)).includes("/.recorder/recorder.sh");
+}
+
+/** The process that leads the session of another. */
+function leaderOf(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3]);
+  } catch {
+    return 0; // it has ended
+  }
+}
+
+/** Its command line; empty for one that has ended. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return "";
+  }
+}

@@ -9,7 +9,7 @@ import { connectTransport } from "../../src/ssh/connect";
 import { openHost } from "../../src/ssh/hostOps";
 import { hostAt, optionsFor } from "./connection";
 import { Follower } from "./hostFollowBodies";
-import { kill, processesWith, realClock, until, type TestHost } from "./hostHarness";
+import { commandOf, isOfRecorder, kill, processesWith, realClock, until, type TestHost } from "./hostHarness";
 import { launched } from "./hostRunBodies";
 import { startSshd, type Sshd } from "./sshd";
 
@@ -159,29 +159,5 @@ function sessionsOf(server: Sshd): number[] {
 
 /** The job, the wrapper that writes its verdict, and what remembers the night as long as a job runs. */
 function ofJob(pid: number, run: string): boolean {
-  return (
-    commandOf(pid).includes(run) || processesWith(`ML_SESSION_RUN=${run}`).includes(pid) || isRecorder(leaderOf(pid))
-  );
-}
-
-function isRecorder(pid: number): boolean {
-  return commandOf(pid).includes("/.recorder/recorder.sh");
-}
-
-/** The process that leads the session of another. */
-function leaderOf(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3]);
-  } catch {
-    return 0; // it has ended
-  }
-}
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
-  } catch {
-    return "";
-  }
+  return commandOf(pid).includes(run) || processesWith(`ML_SESSION_RUN=${run}`).includes(pid) || isOfRecorder(pid);
 }

@@ -26,6 +26,8 @@ export class NumberedLog {
   readonly sightings: Sightings;
   /** Lines that were taken away, whether anybody had read them or not. */
   readonly destroyed: Uint8Array;
+  /** As `performance.now()`. */
+  rotatedAt = -Infinity;
   readonly #total: number;
   #written = 0;
   /** The first line that is in the file itself. */
@@ -63,6 +65,7 @@ export class NumberedLog {
   rotate(how: Rotation, more: number): void {
     this.write(0);
     if (!existsSync(this.path)) return;
+    this.rotatedAt = performance.now();
     const last = this.#written;
     if (how === "rename" || how === "copy") this.#shift();
     const to = how === "date" ? `${this.path}-2026${String(1000 + this.#dates++)}` : `${this.path}.1`;
