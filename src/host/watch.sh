@@ -56,7 +56,8 @@ while kill -0 "$main"; do
           note_running
           live=
           print_run "$change"
-          [ "$live" = 1 ] || forget "$change"
+          # That a record was deleted is told below.
+          [ "$live" = 1 ] || [ ! -d "$base/$change" ] || forget "$change"
           ;;
       esac
     done
