@@ -11,6 +11,7 @@ import { hostAt, optionsFor } from "./connection";
 import { Follower } from "./hostFollowBodies";
 import { commandOf, isOfRecorder, kill, processesWith, realClock, until, type TestHost } from "./hostHarness";
 import { launched } from "./hostRunBodies";
+import { startRelay, type Relay } from "./relay";
 import { startSshd, type Sshd } from "./sshd";
 
 /** A real sshd whose sessions carry a mark, so that what they leave is found, and an empty home, so that no start-up file waits. */
@@ -18,6 +19,8 @@ interface Remote {
   readonly server: Sshd;
   readonly work: string;
   readonly mark: string;
+  /** What all connections go over. */
+  readonly relay: Relay;
   readonly connect: (silenceSeconds?: number) => Promise<HostOps>;
 }
 
@@ -25,12 +28,13 @@ async function withRemote(config: readonly string[], body: (remote: Remote) => P
   const work = mkdtempSync(join(tmpdir(), "mls-sshd-"));
   const mark = `MLS_TEST_MARK=${work}`;
   const server = await startSshd({ config: [...config, `SetEnv ${mark} HOME=${work}`] });
+  const relay = await startRelay(server.port);
   const open: HostOps[] = [];
   try {
     const sshConfigFile = join(server.folder, "config");
     const knownHosts = join(server.folder, "known_hosts");
-    writeFileSync(knownHosts, `${server.knownHostsLine}\n`);
-    const lines = ["Host box", "HostName 127.0.0.1", `Port ${server.port}`, `User ${server.user}`];
+    writeFileSync(knownHosts, `${server.knownHostsLine.replace(String(server.port), String(relay.port))}\n`);
+    const lines = ["Host box", "HostName 127.0.0.1", `Port ${relay.port}`, `User ${server.user}`];
     lines.push(`IdentityFile ${server.userKeyFile}`, `UserKnownHostsFile ${knownHosts}`);
     writeFileSync(sshConfigFile, `${lines.join("\n")}\n`);
     const definition: HostDefinition = {
@@ -52,9 +56,10 @@ async function withRemote(config: readonly string[], body: (remote: Remote) => P
       open.push(ops);
       return ops;
     };
-    await body({ server, work, mark, connect });
+    await body({ server, work, mark, relay, connect });
   } finally {
     for (const ops of open) ops.dispose();
+    await relay.stop();
     await server.stop();
     for (const pid of processesWith(mark)) kill(pid);
     rmSync(work, { recursive: true, force: true });
@@ -132,18 +137,21 @@ describe("a host over OpenSSH", () => {
   );
 
   it("ends what it runs there after a silence, and goes on when asked again", { timeout: 240_000 }, () =>
-    withRemote([], async ({ mark, connect, work }) => {
-      const ops = await connect(2);
+    withRemote([], async ({ mark, relay, connect, work }) => {
+      const ops = await connect(6);
       const over = new AbortController();
       writeFileSync(join(work, "log"), "one\n");
       const follower = new Follower({ ops } as TestHost, join(work, "log"), { kind: "end", bytes: 1e9 });
       const watch = ops.watchRecords("night", over.signal)[Symbol.asyncIterator]();
-      // No sign of life is due before 30 s.
+      await watch.next();
+      // Both sides hear nothing of each other.
+      await relay.suffer("stall");
       await assert.rejects(async () => {
         while ((await watch.next()).done !== true);
       });
       await follower.stop();
       await until("nothing runs", () => processesWith(mark).length === 0, 60);
+      await relay.suffer();
       assert.deepEqual(await ops.records("night"), []);
     }),
   );
