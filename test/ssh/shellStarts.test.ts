@@ -87,8 +87,8 @@ const starts: readonly ShellStart[] = [
   {
     name: "a virtual environment that nobody activated",
     shell: "/bin/bash",
-    folder: "work/ml env/bin",
-    files: () => ({ "work/ml env/bin/activate": 'PATH="$HOME/work/ml env/bin:$PATH"\n' }),
+    folder: "night/ml env/bin",
+    files: () => ({ "night/ml env/bin/activate": 'PATH="$HOME/night/ml env/bin:$PATH"\n' }),
     told: /^works; not on the PATH of a launch$/,
   },
   {
@@ -153,7 +153,7 @@ async function begin(t: TestContext, start: ShellStart): Promise<Night> {
   const { sshd, home } = host;
   const folder = join(sshd.folder, start.folder ?? "shared tools/of everybody/here");
   mkdirSync(folder, { recursive: true });
-  mkdirSync(join(sshd.folder, "work"), { recursive: true });
+  mkdirSync(join(sshd.folder, "night"), { recursive: true });
   for (const [name, text] of Object.entries(start.files(folder))) write(join(sshd.folder, name), text);
   const file = `session: night
 hosts:
@@ -164,7 +164,7 @@ stages:
   download:
     kind: download
     command: nohup huggingface-cli download x/y --local-dir ${home}/data
-    cwd: ${sshd.folder}/work
+    cwd: ${sshd.folder}/night
     done_when: { files: ${home}/data/model.safetensors }
 `;
   const window = await windowOn(t, host, file);
