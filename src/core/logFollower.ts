@@ -4,7 +4,8 @@ import type { FollowedLog } from "./followedLogs";
 import { lastLineOf } from "./log/lastLine";
 import { LogReader } from "./log/reader";
 import type { ProgressReading, Reading } from "./log/reading";
-import type { Clock, FollowEvent, FollowFrom, HostOps, LogMark, LogPosition, RunRecord } from "./ports";
+import type { FollowEvent, FollowFrom, LogPosition } from "./following";
+import type { Clock, HostOps, RunRecord, LogMark } from "./ports";
 import type { LogRule, ProgressHint } from "./session/definition";
 import type { MemberRef, SessionEvent } from "./session/events";
 

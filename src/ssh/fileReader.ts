@@ -1,4 +1,4 @@
-import type { FollowEvent, FollowFrom, LogPosition } from "../core/ports";
+import type { FollowEvent, FollowFrom, LogPosition } from "../core/following";
 import type { LongChannelPart } from "./longChannel";
 
 /** How many bytes before the reached offset are compared with those of a file, as in logFile.sh. */

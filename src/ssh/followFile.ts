@@ -1,6 +1,6 @@
 import { messageOf } from "../core/errors";
 import { isAborted } from "../core/lifecycle";
-import type { FollowEvent, FollowFrom } from "../core/ports";
+import type { FollowEvent, FollowFrom } from "../core/following";
 import logFile from "../host/logFile.sh";
 import followScript from "../host/follow.sh";
 import partScript from "../host/logPart.sh";

@@ -1,4 +1,5 @@
-import type { LogWriter, ToolCandidate } from "../core/ports";
+import type { LogWriter } from "../core/following";
+import type { ToolCandidate } from "../core/ports";
 import { ExpectedError } from "../core/errors";
 import logWriterScript from "../host/logWriter.sh";
 import readScript from "../host/readPart.sh";

@@ -1,10 +1,10 @@
+import type { LogWriter } from "../core/following";
 import type {
   Clock,
   GpuReport,
   HostCost,
   HostIdentity,
   HostOps,
-  LogWriter,
   Logger,
   OutputReport,
   RunRecord,

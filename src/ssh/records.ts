@@ -1,14 +1,6 @@
 import { ExpectedError } from "../core/errors";
-import type {
-  HostIdentity,
-  Logger,
-  LogPosition,
-  OomKills,
-  RemoteProcess,
-  RunEnd,
-  RunLiveness,
-  RunRecord,
-} from "../core/ports";
+import type { LogPosition } from "../core/following";
+import type { HostIdentity, Logger, OomKills, RemoteProcess, RunEnd, RunLiveness, RunRecord } from "../core/ports";
 
 /** The folder of a host's records: machine-id and host name, since homes are shared and machine-ids are cloned. */
 export function hostFolder(identity: Pick<HostIdentity, "machineId" | "hostname">): string {

@@ -18,7 +18,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { FollowEvent, FollowFrom } from "../../src/core/ports";
+import type { FollowEvent, FollowFrom } from "../../src/core/following";
 import { makeTestHost, processesWith, shadow, until, type MakeTransport, type TestHost } from "./hostHarness";
 
 /** Collects what a follow says. */

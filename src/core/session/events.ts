@@ -1,6 +1,7 @@
 import type { FailureReading, ProgressReading } from "../log/reading";
 import type { TimedReading } from "../backlog";
-import type { GpuReport, GpuSample, HostIdentity, LogWriter, OutputReport, RunRecord } from "../ports";
+import type { LogWriter } from "../following";
+import type { GpuReport, GpuSample, HostIdentity, OutputReport, RunRecord } from "../ports";
 import type { ConnectFailure } from "../errors";
 import type { Cure } from "./cure";
 import type { SessionDefinition } from "./definition";

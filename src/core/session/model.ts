@@ -1,6 +1,7 @@
 import type { ConnectFailure } from "../errors";
 import type { FailureReading, ProgressReading } from "../log/reading";
-import type { GpuSample, HostIdentity, LogWriter, OutputReport, RunRecord } from "../ports";
+import type { LogWriter } from "../following";
+import type { GpuSample, HostIdentity, OutputReport, RunRecord } from "../ports";
 import type { Cure } from "./cure";
 import type { HostDefinition, ServiceDefinition, SessionDefinition, StageDefinition } from "./definition";
 import type { Eta } from "./eta";

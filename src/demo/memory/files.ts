@@ -1,4 +1,5 @@
-import type { Clock, LogPosition, OutputCheck, OutputReport } from "../../core/ports";
+import type { LogPosition } from "../../core/following";
+import type { Clock, OutputCheck, OutputReport } from "../../core/ports";
 import { Emitter } from "../../core/lifecycle";
 
 /** A file of the host in memory. Bytes that were only added as a size read as zeros and take no memory. */

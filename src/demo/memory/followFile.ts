@@ -1,4 +1,4 @@
-import type { FollowEvent, FollowFrom } from "../../core/ports";
+import type { FollowEvent, FollowFrom } from "../../core/following";
 import type { MemoryFile, MemoryFiles } from "./files";
 import { waiter } from "./waiter";
 

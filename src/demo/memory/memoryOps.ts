@@ -1,24 +1,22 @@
 import { ConnectError, ExpectedError } from "../../core/errors";
 import type { ExistingQuery, ExistingWork, SetAside } from "../../core/existingWork";
 import { Emitter, type Disposable, type Event } from "../../core/lifecycle";
+import type { FollowEvent, FollowFrom, LogWriter } from "../../core/following";
 import type {
   Clock,
   EnvFileReport,
-  FollowEvent,
-  FollowFrom,
   GpuReport,
-  HostHistory,
   HostIdentity,
   HostOps,
   LaunchOutcome,
   LaunchRequest,
-  LogWriter,
   OutputCheck,
   OutputReport,
   RunRecord,
   StopOutcome,
   StopRequest,
   ToolCandidate,
+  HostHistory,
 } from "../../core/ports";
 import type { PreflightFacts, PreflightQuery } from "../../core/preflight";
 import type { ProgramPlaces, ProgramQuery } from "../../core/programSearch";
