@@ -41,8 +41,10 @@ const remembered = 8;
  */
 export function thin(samples: Samples, window: ThinWindow, next?: number): ThinSamples {
   const { times } = samples;
-  const first = next ?? Math.max(0, firstAtOrAfter(times, window.from) - 1);
-  const end = next === undefined ? Math.min(times.length, firstAtOrAfter(times, window.to) + 1) : times.length;
+  const first = next ?? Math.max(0, firstWith(times, (time) => time >= window.from) - 1);
+  // Several samples may be of the last moment.
+  const after = next === undefined ? firstWith(times, (time) => time > window.to) + 1 : times.length;
+  const end = Math.min(times.length, after);
   const picked = new Picked(samples);
   for (let index = Math.max(1, first - remembered); index < first; index++) picked.pass(index);
   if (end - first <= 2 * window.columns) {
@@ -57,13 +59,13 @@ export function thin(samples: Samples, window: ThinWindow, next?: number): ThinS
   return picked.samples;
 }
 
-/** The first index whose time is not before a moment; times ascend. */
-function firstAtOrAfter(times: ArrayLike<number>, moment: number): number {
+/** The first index whose time fits; all later ones do as well, since times ascend. */
+function firstWith(times: ArrayLike<number>, fits: (time: number) => boolean): number {
   let [low, high] = [0, times.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((times[middle] ?? 0) < moment) low = middle + 1;
-    else high = middle;
+    if (fits(times[middle] ?? 0)) high = middle;
+    else low = middle + 1;
   }
   return low;
 }

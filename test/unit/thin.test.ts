@@ -62,6 +62,11 @@ test("what is new is told from where one asks, and nothing of nothing", () => {
   assert.equal(thin({ times: [], values: [] }, window).times.length, 0);
 });
 
+test("all samples of the last moment count", () => {
+  const thinned = thin({ times: [0, 0], values: [0, 1] }, { from: 0, to: 0, columns: 8 });
+  assert.deepEqual([...thinned.values], [0, 1]);
+});
+
 test("columns stand still while the window moves on", () => {
   const times = Float64Array.from({ length: 5000 }, (_, index) => index * 100);
   const values = times.map((time) => Math.sin(time) * 10);
