@@ -3,8 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { SessionEvent } from "../../src/core/session/events";
 import { morningReport, reportSummary } from "../../src/core/session/morningReport";
-import { gpuUse, meanOf, silences } from "../../src/core/session/reportFigures";
+import { gpuUse, meanOf, seenPart, silences } from "../../src/core/session/reportFigures";
 import { MetricSeries } from "../../src/core/session/series";
+import { sparkline } from "../../src/core/session/sparkline";
 import { definition, ended, failure, ofStage, play, progress, record, records, stage } from "./sessions";
 
 const hour = 3_600_000;
@@ -46,11 +47,23 @@ test("says what ran, what failed first and why, how fast it was, how the GPUs we
   assert.match(text, /## What failed first\n\n\*\*extract\*\*, .*23:00: the disk/);
   assert.match(text, /\| extract \| .*20:00 \| 3 h.* \| {2}\| failed/);
   assert.match(text, /\| train \| .*20:00 \| 12 h/);
-  assert.match(text, /\*\*train\*\*: 2 it\/s on average\n\n!\[Speed of train\]\(data:image\/svg\+xml;utf8,%3Csvg/);
+  assert.match(
+    text,
+    /\*\*train\*\*: 2 it\/s on average, .*20:00 to .*20:59\n\n!\[Speed of train\]\(data:image\/svg\+xml;utf8,%3Csvg/,
+  );
   assert.match(text, /\*\*3 of 6 GPU hours idle\*\*/);
   assert.match(text, /\| gpu8 0 \| 45 % \| 3 h \| 68 \/ 137 GB \|/);
   assert.match(text, /gpu8 was not seen from .*01:59 to 08:00/);
   assert.equal(reportSummary(night(), span), "1 failed, 1 running");
+});
+
+test("a picture has the width of what was seen, however short that was", () => {
+  const speed = new MetricSeries("rate");
+  for (let at = 0; at < 40; at++) speed.append(morning - 40_000 + at * 1000, 10 + (at % 5));
+  const seen = seenPart(speed, span);
+  assert.deepEqual(seen, { from: morning - 40_000, to: morning - 1000 });
+  assert.ok((sparkline(speed, seen).match(/L\d/g) ?? []).length >= 39);
+  assert.equal(seenPart(speed, { from: 0, to: 1 }), undefined);
 });
 
 test("what comes from a host is text, and no address but our own pictures is in it", () => {
@@ -61,7 +74,7 @@ test("what comes from a host is text, and no address but our own pictures is in 
 test("has nothing to say of a quiet night, and says what it can of an empty session", () => {
   const quiet = play(definition(stage("a")));
   assert.equal(reportSummary(quiet, span), undefined);
-  assert.match(morningReport(quiet, span), /^# night: .*\n\n- a \(not started\)\n$/);
+  assert.match(morningReport(quiet, span), /^# night: .*\n\n- \*\*a\*\*: not started\n$/);
   // Older than the night.
   assert.equal(reportSummary(night(), { from: morning, to: morning + hour }), undefined);
 });

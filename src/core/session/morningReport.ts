@@ -2,7 +2,7 @@ import { isActive, isBad, lastSeen } from "./judge";
 import { adviceMarkdown, escapeMarkdown } from "./markdown";
 import { memberTitle } from "./memberTitle";
 import type { Gpu, Member, Session } from "./model";
-import { gpuUse, meanOf, silences, type GpuUse, type Span } from "./reportFigures";
+import { gpuUse, meanOf, seenPart, silences, type GpuUse, type Span } from "./reportFigures";
 import type { MetricSeries } from "./series";
 import { barPicture, sparkline } from "./sparkline";
 import { stageText } from "./stageText";
@@ -54,7 +54,7 @@ export function reportSummary(session: Session, span: Span): string | undefined 
 }
 
 function headline(session: Session, { to }: Span): string {
-  const stages = [...session.stages.values()].map((stage) => `${escapeMarkdown(stage.definition.name)} (${escapeMarkdown(stageText(stage, to))})`); // prettier-ignore
+  const stages = [...session.stages.values()].map((stage) => `**${escapeMarkdown(stage.definition.name)}**: ${escapeMarkdown(stageText(stage, to))}`); // prettier-ignore
   const eta = session.eta.eta && finishRange(session.eta.eta, to);
   const untimed = session.eta.untimed.length === 0 ? "" : `, without ${escapeMarkdown(list(session.eta.untimed))}`;
   return [
@@ -146,10 +146,13 @@ function ranTable(session: Session, span: Span): string | undefined {
 function speeds(session: Session, span: Span): string | undefined {
   const parts = allMembers(session).flatMap(({ title, member }) => {
     const series = member.series.byName.get("rate");
+    // The whole night would leave nothing to be seen of what ran for an hour.
+    const seen = series && seenPart(series, span);
     const mean = series && meanOf(series, span);
-    if (!series || mean === undefined) return [];
+    if (!series || !seen || mean === undefined) return [];
     const words = `**${escapeMarkdown(title)}**: ${speed(mean, member.progress?.rate_unit)} on average`;
-    return [`${words}\n\n${image(`Speed of ${title}`, sparkline(series, span))}`];
+    const times = `${clockTime(seen.from, span.to)} to ${clockTime(seen.to, span.to)}`;
+    return [`${words}, ${times}\n\n${image(`Speed of ${title}`, sparkline(series, seen))}`];
   });
   return parts.length === 0 ? undefined : `## Speed\n\n${parts.join("\n\n")}`;
 }

@@ -56,6 +56,13 @@ export function silences({ times }: MetricSeries, { from, to }: Span, leastMs: n
   return found;
 }
 
+/** From the first to the last sample of a series in a span; undefined without any. */
+export function seenPart({ times }: MetricSeries, { from, to }: Span): Span | undefined {
+  const seen = times.filter((time) => time >= from && time <= to);
+  const [first, last] = [seen[0], seen.at(-1)];
+  return first === undefined || last === undefined ? undefined : { from: first, to: last };
+}
+
 /** Mean of a series over the samples of a span; undefined without any. */
 export function meanOf(series: MetricSeries, span: Span): number | undefined {
   let [sum, ms] = [0, 0];
