@@ -8,7 +8,7 @@ import { barPicture, sparkline } from "./sparkline";
 import { stageText } from "./stageText";
 import { causeWithExit, stateText } from "./stateWords";
 import { tokenBins, tokenLimit, tokenText } from "./tokenLengths";
-import { age, amount, bytes, clockTime, count, decimal, duration, finishRange, gpuMemory, list, speed } from "./words";
+import { age, amount, bytes, clockTime, count, duration, finishRange, gpuMemory, list, speed } from "./words";
 
 /** A host that sends no GPU sample for so long was not seen, ms. */
 const unseenMs = 5 * 60_000;
@@ -151,7 +151,8 @@ function speeds(session: Session, span: Span): string | undefined {
     const mean = series && meanOf(series, span);
     if (!series || !seen || mean === undefined) return [];
     const words = `**${escapeMarkdown(title)}**: ${speed(mean, member.progress?.rate_unit)} on average`;
-    const times = `${clockTime(seen.from, span.to)} to ${clockTime(seen.to, span.to)}`;
+    const [from, to] = [clockTime(seen.from, span.to), clockTime(seen.to, span.to)];
+    const times = from === to ? from : `${from} to ${to}`;
     return [`${words}, ${times}\n\n${image(`Speed of ${title}`, sparkline(series, seen))}`];
   });
   return parts.length === 0 ? undefined : `## Speed\n\n${parts.join("\n\n")}`;
@@ -182,13 +183,18 @@ function gpuTable(session: Session, span: Span): string | undefined {
   const rows = used.map(({ host, gpu, use }) => {
     const memory =
       use.peakMemoryMib === undefined ? "" : (gpuMemory(use.peakMemoryMib, gpu.sample.memoryTotalMib) ?? "");
-    return `| ${escapeMarkdown(host)} ${String(gpu.index)} | ${String(Math.round(use.meanUtilisation))} % | ${decimal(use.idleHours)} h | ${memory} | ${escapeMarkdown(list(gpu.usedBy))} |`;
+    return `| ${escapeMarkdown(host)} ${String(gpu.index)} | ${String(Math.round(use.meanUtilisation))} % | ${hours(use.idleHours)} h | ${memory} | ${escapeMarkdown(list(gpu.usedBy))} |`;
   });
   return [
     "## GPUs",
-    `**${decimal(idle)} of ${decimal(seen)} GPU hours idle** (under 5 %).`,
+    `**${hours(idle)} of ${hours(seen)} GPU hours idle** (under 5 %).`,
     `| GPU | mean | idle | most memory | claimed by |\n| --- | --- | --- | --- | --- |\n${rows.join("\n")}`,
   ].join("\n\n");
+}
+
+/** To a tenth: nobody counts a night in seconds. */
+function hours(value: number): string {
+  return value > 0 && value < 0.05 ? "under 0.1" : count(Math.round(value * 10) / 10);
 }
 
 function unseen(session: Session, span: Span): string | undefined {
