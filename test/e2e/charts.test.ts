@@ -163,18 +163,25 @@ async function saves(editor: ServedEditor, job: Job): Promise<void> {
   await writeFile("out/screens/charts-workbench-saved.png", png);
 }
 
-/** Saves by the page's button and the editor's own dialog. */
+/**
+ * Saves by the page's button and the editor's own dialog, under the name that this proposes: it fills that in some time
+ * after it has opened, over whatever was typed until then.
+ */
 async function saved(editor: ServedEditor, { host }: Job, kind: "CSV" | "PNG"): Promise<Buffer> {
   const widget = editor.page.locator(".quick-input-widget:visible", { hasText: `Save Charts as ${kind}` });
-  await press(editor, kind, async () => (await widget.count()) > 0);
-  const file = join(host.folder, `charts.${kind.toLowerCase()}`);
+  const input = widget.locator("input[type=text]").first();
+  const end = `.${kind.toLowerCase()}`;
+  const isProposed = async (): Promise<boolean> => {
+    const value = await input.inputValue({ timeout: 2000 }).catch(() => "");
+    return value.startsWith(host.folder) && value.endsWith(end);
+  };
   const act = async (): Promise<void> => {
-    const input = widget.locator("input[type=text]").first();
-    await input.fill(file, { timeout: 10_000 });
+    await press(editor, kind, isProposed);
     await input.press("Enter", { timeout: 10_000 });
   };
   const seen = async (): Promise<Buffer | undefined> => {
-    const bytes = await readFile(file).catch(() => undefined);
+    const name = (await readdir(host.folder)).find((entry) => entry.endsWith(end));
+    const bytes = name === undefined ? undefined : await readFile(join(host.folder, name));
     return bytes && bytes.length > 0 && (await widget.count()) === 0 ? bytes : undefined;
   };
   return editor.perform(act, { what: `the saved ${kind}`, seen });
