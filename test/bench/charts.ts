@@ -84,7 +84,7 @@ async function measure(page: Page, n: number): Promise<void> {
   print({
     name: "charts",
     value: total,
-    unit: "ms from showing the page to its last stroke",
+    unit: "ms from showing the page to the frame after its last stroke",
     rival: "uPlot given the same thinned arrays, join and draw only",
     rival_value: theirs,
     ratio: theirs / total,
@@ -97,7 +97,7 @@ async function measure(page: Page, n: number): Promise<void> {
   const zoomed = await times(n, (index) => ask<Round>(`charts.zoom(${index % 2 === 0 ? -1 : 1})`));
   const zoomCpu = ((await cpu()) - atZoom) / n;
   const zoom = of("total", zoomed);
-  const zoomNote = `wheel to the last stroke of the window's own samples, ${of("bytes", zoomed)} bytes; by CPU time of the thread ${zoomCpu.toFixed(0)} ms`;
+  const zoomNote = `wheel to the frame after the last stroke of the window's own samples, ${of("bytes", zoomed)} bytes; by CPU time of the thread ${zoomCpu.toFixed(0)} ms`;
   print({ name: "charts-zoom", value: zoom, unit: "ms", bar: "<= 100 ms", ok: zoom <= 100, n, note: zoomNote });
   await ask("charts.all()");
   const deltas = await times(n, () => ask<{ work: number; longest: number; bytes: number }>("charts.delta()"));

@@ -38,15 +38,27 @@ const stepMs = nightMs / perSeries;
 const start = Date.UTC(2026, 11, 1, 20);
 const { performance } = browser;
 
-/** When something was drawn last, and how long the page's own frames took. */
+/**
+ * When something was drawn last, when the frame after it began (its pixels had been made by then: without a GPU that is
+ * most of the work), and how long the page's own frames took.
+ */
 let drawnAt = 0;
+let shownAt = 0;
+let awaited = false;
 let frames: number[] = [];
 const stroke = browser.CanvasRenderingContext2D.prototype.stroke;
 browser.CanvasRenderingContext2D.prototype.stroke = function (this: unknown, ...path: unknown[]) {
   stroke.apply(this, path);
   drawnAt = performance.now();
+  if (!awaited) frame(shown);
+  awaited = true;
 };
 const frame = browser.requestAnimationFrame.bind(browser);
+function shown(at: number): void {
+  awaited = drawnAt > at;
+  if (awaited) frame(shown);
+  else shownAt = performance.now();
+}
 browser.requestAnimationFrame = (run) =>
   frame((at) => {
     const began = performance.now();
@@ -54,7 +66,7 @@ browser.requestAnimationFrame = (run) =>
     frames.push(performance.now() - began);
   });
 
-/** When nothing more was drawn for a while: the moment of the last stroke. */
+/** When nothing more was drawn for a while: the moment when the last stroke could be seen. */
 function still(): Promise<number> {
   return new Promise((resolve) => {
     let quiet = 0;
@@ -62,7 +74,7 @@ function still(): Promise<number> {
     const look = (): void => {
       quiet = seen === drawnAt ? quiet + 1 : 0;
       seen = drawnAt;
-      if (quiet > 12) resolve(drawnAt);
+      if (quiet > 12) resolve(shownAt);
       else frame(look);
     };
     frame(look);

@@ -143,11 +143,8 @@ test("the table says what was seen, and the summary too", async () => {
         `${said} at ${at}`,
       );
     }
-    const spoken = await page.locator('[data-chart="power"] .spoken').textContent();
-    assert.match(
-      spoken ?? "",
-      /^Power drawn by each GPU\. From .* to .*\. GPU 0: now \d+ W, between \d+ W and \d+ W\./,
-    );
+    const told = /^Power drawn by each GPU\. From .* to .*\. GPU 0: now \d+ W, between \d+ W and \d+ W\./;
+    await page.locator('[data-chart="power"] .spoken', { hasText: told }).waitFor({ state: "attached" });
     await page.getByRole("button", { name: "Table" }).click();
     await page.locator(".plot").first().waitFor();
   });

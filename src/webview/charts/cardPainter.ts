@@ -1,13 +1,17 @@
 import type { ChartCard } from "./chartCard";
 
 /** Of each frame so much may go into drawing, ms; what is left waits for the next, so that the page never stands still. */
-const budgetMs = 12;
+const budgetMs = 30;
+/** What was drawn is described in words once nothing else is to be done, but at last after this, ms. */
+const describeMs = 500;
 
 /** Draws cards that have changed, and only while they are in sight. */
 export class CardPainter {
   readonly #observer: IntersectionObserver;
+  readonly #sizes: ResizeObserver;
   readonly #stale = new Set<ChartCard>();
   readonly #seen = new Set<ChartCard>();
+  readonly #undescribed = new Set<ChartCard>();
   #cards: readonly ChartCard[] = [];
   #drawing = false;
   /** Whether charts out of sight are minded, too. */
@@ -23,6 +27,14 @@ export class CardPainter {
       // Those just beyond the edge are ready when they are scrolled to.
       { rootMargin: "120px" },
     );
+    this.#sizes = new ResizeObserver((entries) => {
+      for (const { target, contentRect } of entries) {
+        const card = this.#cards.find(({ plot }) => plot === target);
+        if (!card) continue;
+        card.size = { width: Math.floor(contentRect.width), height: Math.floor(contentRect.height) };
+        this.soon([card]);
+      }
+    });
   }
 
   get inSight(): readonly ChartCard[] {
@@ -31,16 +43,21 @@ export class CardPainter {
 
   watch(cards: readonly ChartCard[]): void {
     this.#observer.disconnect();
+    this.#sizes.disconnect();
     this.#stale.clear();
     this.#seen.clear();
+    this.#undescribed.clear();
     this.#cards = cards;
-    for (const { root } of cards) this.#observer.observe(root);
+    for (const { root, plot } of cards) {
+      this.#observer.observe(root);
+      this.#sizes.observe(plot);
+    }
   }
 
-  /** They are drawn in the frames that follow. */
+  /** They are drawn in the frames that follow, once their samples have come. */
   soon(cards: readonly ChartCard[]): void {
     for (const card of cards) this.#stale.add(card);
-    if (this.#drawing || this.#stale.size === 0) return;
+    if (this.#drawing || !this.#next()) return;
     this.#drawing = true;
     requestAnimationFrame(() => {
       this.#draw();
@@ -58,16 +75,32 @@ export class CardPainter {
     for (const card of this.#cards) if (this.#seen.has(card)) card.readOff();
   }
 
+  #next(): ChartCard | undefined {
+    for (const card of this.#stale) if (card.filled && this.#seen.has(card)) return card;
+    return undefined;
+  }
+
   #draw(): void {
     this.#drawing = false;
     const began = performance.now();
-    for (const card of this.#stale) {
-      if (!this.#seen.has(card)) continue;
+    for (let card = this.#next(); card; card = this.#next()) {
       this.#stale.delete(card);
       card.draw();
+      this.#describe(card);
       if (performance.now() - began > budgetMs) break;
     }
-    if ([...this.#stale].some((card) => this.#seen.has(card))) this.soon([]);
+    this.soon([]);
+  }
+
+  #describe(card: ChartCard): void {
+    if (this.#undescribed.size === 0) {
+      const describe = (): void => {
+        for (const one of this.#undescribed) one.describe();
+        this.#undescribed.clear();
+      };
+      requestIdleCallback(describe, { timeout: describeMs });
+    }
+    this.#undescribed.add(card);
   }
 
   #sight(target: Element, inSight: boolean): void {

@@ -1,29 +1,20 @@
-import {
-  Chart,
-  Filler,
-  LinearScale,
-  LineController,
-  LineElement,
-  LogarithmicScale,
-  PointElement,
-  type ChartArea,
-  type ChartDataset,
-  type ChartOptions,
-} from "chart.js";
-import type { ChartInfo, ChartLineInfo, ChartMark, Span } from "../../protocol/webview";
+import { Chart, LinearScale, LogarithmicScale, type ChartArea } from "chart.js";
+import type { ChartInfo, ChartMark, Span } from "../../protocol/webview";
 import { chartOptions, mayBeLog, pixelOf, type TimeScale } from "./chartOptions";
-import { dataTable, type ShownLine } from "./dataTable";
+import { dataTable } from "./dataTable";
 import { element } from "./elements";
 import { Legend } from "./legend";
-import { LineData, type Point } from "./lineData";
+import { LineData } from "./lineData";
+import { lineColor, linesPlugin, valueRange, type DrawnLine } from "./linesPlugin";
 import { marksPlugin } from "./marks";
 import { mindPlot, type TimeActions } from "./plotGestures";
 import { summary } from "./summary";
-import { blend, faint, type Theme } from "./theme";
+import type { Theme } from "./theme";
 import { momentLabel } from "./timeAxis";
 import { divisor, sayValue, unitName } from "./units";
 
-Chart.register(LineController, LineElement, PointElement, LinearScale, LogarithmicScale, Filler);
+// No controller and no element: what is drawn between the axes is drawn by the page's own plugins.
+Chart.register(LinearScale, LogarithmicScale);
 
 /** What all charts of a page have in common. */
 export interface Shared {
@@ -48,15 +39,17 @@ export class ChartCard {
   readonly #shared: Shared;
   readonly #lines: ReadonlyMap<string, LineData>;
   readonly #canvas = element("canvas", "");
-  readonly #plot = element("div", "plot");
+  readonly plot = element("div", "plot");
   readonly #cursor = element("div", "cursor");
   readonly #moment = element("div", "moment");
   readonly #summary = element("p", "spoken");
   readonly #logButton = element("button", "small", "log");
   readonly #legend: Legend;
-  readonly #datasets: ChartDataset<"line", Point[]>[];
   /** Made when it is drawn first: a chart that nobody has scrolled to costs nothing. */
-  #chart: Chart<"line", Point[]> | undefined;
+  #chart: Chart<"line"> | undefined;
+  /** For which theme and kind of value axis its options were made. */
+  #madeFor: { readonly theme: Theme; readonly log: boolean } | undefined;
+  #size = { width: 0, height: 0 };
   #table: HTMLElement | undefined;
 
   constructor(info: ChartInfo, shared: Shared) {
@@ -69,13 +62,12 @@ export class ChartCard {
       if (shown) shared.off.delete(key);
       else shared.off.add(key);
       shared.onLook();
-      this.draw();
+      this.#redraw();
     });
-    this.#plot.append(this.#canvas, this.#cursor, this.#moment);
+    this.plot.append(this.#canvas, this.#cursor, this.#moment);
     this.#describe();
-    this.root.append(this.#heading(), this.#legend.root, this.#plot, this.#summary);
-    this.#datasets = info.lines.map((line) => ({ label: line.label, data: [], ...filling(line) }));
-    mindPlot(this.#plot, () => this.#scale(), shared.actions);
+    this.root.append(this.#heading(), this.#legend.root, this.plot, this.#summary);
+    mindPlot(this.plot, () => this.#scale(), shared.actions);
   }
 
   #heading(): HTMLElement {
@@ -96,7 +88,7 @@ export class ChartCard {
       const { log } = this.#shared;
       if (!log.delete(info.id)) log.add(info.id);
       this.#shared.onLook();
-      this.draw();
+      this.#redraw();
     });
     row.append(this.#logButton);
     return row;
@@ -113,8 +105,11 @@ export class ChartCard {
       "aria-describedby": this.#summary.id,
       "aria-keyshortcuts": "ArrowLeft ArrowRight Shift+ArrowLeft Shift+ArrowRight + - Home End Escape",
     };
-    for (const [name, value] of Object.entries(attributes)) this.#plot.setAttribute(name, value);
+    for (const [name, value] of Object.entries(attributes)) this.plot.setAttribute(name, value);
   }
+
+  /** Whether its samples have come: before, there is nothing to draw. */
+  filled = false;
 
   /** The samples of a line of this chart; undefined for others. */
   data(key: string): LineData | undefined {
@@ -123,46 +118,67 @@ export class ChartCard {
 
   /** Draws what is known now. */
   draw(): void {
-    const { theme, span } = this.#shared;
-    const log = this.#shared.log.has(this.info.id) && mayBeLog(this.info);
-    this.#logButton.setAttribute("aria-pressed", String(log));
-    this.info.lines.forEach((line, index) => {
-      this.#fill(line, index, log);
-    });
-    if (!this.#plot.hidden) this.#paint(chartOptions(this.info, { theme, span, log }));
-    this.#summary.textContent = summary(this.info, this.#shown(), span, this.#shared.marks);
+    const { theme, off } = this.#shared;
+    this.#logButton.setAttribute("aria-pressed", String(this.#isLog));
+    for (const [index, line] of this.info.lines.entries()) {
+      this.#legend.color(index, lineColor(line, theme), !off.has(line.key));
+    }
+    if (!this.plot.hidden) this.#paint();
     this.readOff();
     if (this.#table) this.showTable(true);
   }
 
-  #paint(options: ChartOptions<"line">): void {
-    const shared = this.#shared;
-    if (this.#chart) {
-      this.#chart.options = options;
-      this.#chart.update("none");
-      return;
-    }
-    const marks = marksPlugin(() => ({ marks: shared.marks, nans: this.#nans(), theme: shared.theme }));
-    const data = { datasets: this.#datasets };
-    this.#chart = new Chart(this.#canvas, { type: "line", data, options, plugins: [marks] });
+  #redraw(): void {
+    this.draw();
+    this.describe();
   }
 
-  #fill(line: ChartLineInfo, index: number, log: boolean): void {
-    const data = this.#lines.get(line.key);
-    const dataset = this.#datasets[index];
-    if (!data || !dataset) return;
-    const { theme, off } = this.#shared;
-    const shown = !off.has(line.key);
-    const points = log ? data.points.map(({ x, y }) => ({ x, y: y > 0 ? y : NaN })) : [...data.points];
-    const own = theme.lines[line.color % theme.lines.length] ?? theme.foreground;
-    const color = line.look === "thin" ? blend(own, theme.foreground) : own;
-    // Where a line fills its pixels, a width of one is clearer, and much faster to paint.
-    const width = points.length > this.#canvas.clientWidth ? theme.denseWidth : theme.lineWidth;
-    style(dataset, line, { color, width, again: line.color >= theme.lines.length });
-    dataset.data = points;
-    dataset.hidden = !shown;
-    dataset.pointRadius = lonePoints(points);
-    this.#legend.color(index, color, shown);
+  /** Tells those who do not see it what was drawn. */
+  describe(): void {
+    this.#summary.textContent = summary(this.info, this.#shown(), this.#shared.span, this.#shared.marks);
+  }
+
+  get #isLog(): boolean {
+    return this.#shared.log.has(this.info.id) && mayBeLog(this.info);
+  }
+
+  /** @param size of the plot in CSS pixels, told by who watches all of them: to ask here would lay out the page anew */
+  set size(size: { readonly width: number; readonly height: number }) {
+    this.#size = size;
+  }
+
+  #paint(): void {
+    const { theme } = this.#shared;
+    const log = this.#isLog;
+    const { width, height } = this.#size.width > 0 ? this.#size : this.#measured();
+    if (!this.#chart) this.#chart = this.#made(width, height);
+    else {
+      if (this.#madeFor?.theme !== theme || this.#madeFor.log !== log) this.#chart.options = this.#options();
+      const { width: was, height: high, currentDevicePixelRatio: ratio } = this.#chart;
+      if (was === width && high === height && ratio === devicePixelRatio) this.#chart.update("none");
+      else this.#chart.resize(width, height);
+    }
+    this.#madeFor = { theme, log };
+  }
+
+  #measured(): { readonly width: number; readonly height: number } {
+    return { width: this.plot.clientWidth, height: this.plot.clientHeight };
+  }
+
+  #made(width: number, height: number): Chart<"line"> {
+    const shared = this.#shared;
+    [this.#canvas.width, this.#canvas.height] = [width, height];
+    const marks = marksPlugin(() => ({ marks: shared.marks, nans: this.#nans(), theme: shared.theme }));
+    const lines = linesPlugin(() => ({ lines: this.#shown(), theme: shared.theme, span: shared.span }));
+    const data = { datasets: [] };
+    return new Chart(this.#canvas, { type: "line", data, options: this.#options(), plugins: [marks, lines] });
+  }
+
+  #options(): ReturnType<typeof chartOptions> {
+    const shared = this.#shared;
+    const log = this.#isLog;
+    const values = (): ReturnType<typeof valueRange> => valueRange(this.#shown(), shared.span, log);
+    return chartOptions(this.info, { theme: shared.theme, log, axes: { span: () => shared.span, values } });
   }
 
   /** Says what the lines are at the cursor, or at last. */
@@ -180,8 +196,8 @@ export class ChartCard {
     );
     const at = cursor ?? span.to;
     const spoken = { min: span.from, max: span.to, now: Math.min(span.to, Math.max(span.from, at)) };
-    for (const [name, value] of Object.entries(spoken)) this.#plot.setAttribute(`aria-value${name}`, String(value));
-    this.#plot.setAttribute("aria-valuetext", `${momentLabel(at)}: ${told.join(", ")}`);
+    for (const [name, value] of Object.entries(spoken)) this.plot.setAttribute(`aria-value${name}`, String(value));
+    this.plot.setAttribute("aria-valuetext", `${momentLabel(at)}: ${told.join(", ")}`);
     this.#place(cursor);
   }
 
@@ -198,7 +214,7 @@ export class ChartCard {
     this.#moment.textContent = [momentLabel(cursor), ...near.slice(0, 2)].join(" · ") + more;
     const right = x > scale.left + width / 2;
     this.#moment.style.left = right ? "" : `${Math.round(x) + 4}px`;
-    this.#moment.style.right = right ? `${Math.round(this.#plot.clientWidth - x) + 4}px` : "";
+    this.#moment.style.right = right ? `${Math.round(this.plot.clientWidth - x) + 4}px` : "";
   }
 
   /** Shows the numbers in place of the picture. */
@@ -206,7 +222,7 @@ export class ChartCard {
     const scrolled = this.#table?.scrollTop ?? 0;
     this.#table?.remove();
     this.#table = undefined;
-    this.#plot.hidden = shown;
+    this.plot.hidden = shown;
     if (!shown) return;
     this.#table = element("div", "table");
     this.#table.tabIndex = 0;
@@ -221,7 +237,7 @@ export class ChartCard {
   get picture(): { readonly canvas: HTMLCanvasElement; readonly lines: readonly { color: string; text: string }[] } {
     const { theme } = this.#shared;
     const lines = this.#shown().map(({ line, data }) => ({
-      color: theme.lines[line.color % theme.lines.length] ?? theme.foreground,
+      color: lineColor(line, theme),
       text: `${line.label} ${data.latest === undefined ? "" : sayValue(data.latest, this.info.unit)}`,
     }));
     return { canvas: this.#canvas, lines };
@@ -234,11 +250,14 @@ export class ChartCard {
   }
 
   #scale(): TimeScale {
-    const { left, right } = areaOf(this.#chart) ?? { left: 48, right: this.#plot.clientWidth - 16 };
+    const { left, right } = areaOf(this.#chart) ?? {
+      left: 48,
+      right: (this.#size.width || this.plot.clientWidth) - 16,
+    };
     return { left, right, span: this.#shared.span };
   }
 
-  #shown(): readonly ShownLine[] {
+  #shown(): readonly DrawnLine[] {
     return this.info.lines.flatMap((line) => {
       const data = this.#lines.get(line.key);
       return data && !this.#shared.off.has(line.key) ? { line, data } : [];
@@ -258,30 +277,4 @@ export class ChartCard {
 /** Before the first layout there is none, whatever the library's types say. */
 function areaOf(chart: { readonly chartArea?: ChartArea } | undefined): ChartArea | undefined {
   return chart?.chartArea;
-}
-
-function filling({ look }: ChartLineInfo): Partial<ChartDataset<"line", Point[]>> {
-  // What lies between the lowest and the highest: `low` comes just before `high`.
-  return look === "high" ? { fill: "-1" } : {};
-}
-
-function style(
-  dataset: ChartDataset<"line", Point[]>,
-  { look }: ChartLineInfo,
-  { color, width, again }: { readonly color: string; readonly width: number; readonly again: boolean },
-): void {
-  const edge = look === "low" || look === "high";
-  dataset.borderColor = edge ? faint(color, 45) : color;
-  // A mean lies over the line that it is of.
-  dataset.order = look === "thin" ? -1 : 0;
-  dataset.backgroundColor = look === "high" ? faint(color, 22) : color;
-  dataset.borderWidth = look === "line" ? width : width * 0.6;
-  dataset.borderDash = again ? [4, 3] : look === "thin" ? [2, 2] : [];
-}
-
-/** Samples with no neighbour have no line to be seen by. */
-function lonePoints(points: readonly Point[]): number | number[] {
-  const breaks = (index: number): boolean => Number.isNaN(points[index]?.y ?? NaN);
-  const sizes = points.map((_, index) => (breaks(index - 1) && breaks(index + 1) ? 2 : 0));
-  return sizes.some((size) => size > 0) ? sizes : 0;
 }

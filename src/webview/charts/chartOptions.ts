@@ -7,37 +7,38 @@ import { sayTick } from "./units";
 /** Width of all value axes, so that the same moment stands at the same place in each column. */
 const axisWidth = 48;
 
-/** How a chart is drawn: quiet, in the theme's colours, without motion. */
+/** What a chart's axes span, read anew at each drawing. */
+interface Axes {
+  readonly span: () => Span;
+  /** Lowest and highest value that is drawn; undefined where there is none. */
+  readonly values: () => { readonly min: number; readonly max: number } | undefined;
+}
+
+/** How a chart is drawn: quiet, in the theme's colours, without motion. Made anew for another theme or kind of axis. */
 export function chartOptions(
   info: ChartInfo,
-  { theme, span, log }: { readonly theme: Theme; readonly span: Span; readonly log: boolean },
+  { theme, log, axes }: { readonly theme: Theme; readonly log: boolean; readonly axes: Axes },
 ): ChartOptions<"line"> {
   return {
     animation: false,
-    parsing: false,
-    normalized: true,
-    maintainAspectRatio: false,
-    // The pointer is minded by the page, for all charts together.
+    // The page minds size and pointer, for all charts together.
+    responsive: false,
     events: [],
     // Room for the words of the marks and of the last moment; the same for all, so that charts stand in line.
     layout: { padding: { top: 14, right: 16 }, autoPadding: false },
-    // A point at the edge is whole.
-    clip: 3,
-    elements: {
-      point: { radius: 0, borderWidth: 0, hitRadius: 0 },
-      line: { borderWidth: theme.lineWidth, borderJoinStyle: "bevel" },
-    },
-    scales: { x: timeScale(theme, span), y: valueScale(info, theme, log) },
+    scales: { x: timeScale(theme, axes.span), y: { ...valueScale(info, theme, log), ...limits(info, axes.values) } },
   };
 }
 
 type Scale = NonNullable<NonNullable<ChartOptions<"line">["scales"]>[string]>;
 
-function timeScale(theme: Theme, { from, to }: Span): Scale {
+function timeScale(theme: Theme, span: Axes["span"]): Scale {
   return {
     type: "linear",
-    min: from,
-    max: to,
+    bounds: "data",
+    afterDataLimits: (axis) => {
+      ({ from: axis.min, to: axis.max } = span());
+    },
     grid: { display: false },
     border: { color: theme.axis },
     afterBuildTicks: (axis) => {
@@ -49,9 +50,25 @@ function timeScale(theme: Theme, { from, to }: Span): Scale {
       font: { family: theme.font, size: 11 },
       maxRotation: 0,
       autoSkip: false,
-      callback: (value) => tickLabel(Number(value), to - from),
+      callback: (value) => tickLabel(Number(value), span().to - span().from),
     },
   };
+}
+
+/** Lines are no data of chart.js: it is told what they span, and makes of that what it makes of its own. */
+function limits({ min, max }: ChartInfo, values: Axes["values"]): Pick<Scale, "afterDataLimits"> {
+  return {
+    afterDataLimits: (axis) => {
+      const range = values();
+      if (range) [axis.min, axis.max] = [min ?? range.min, max ?? range.max];
+      if (hasRange(axis)) axis.handleTickRangeOptions();
+    },
+  };
+}
+
+/** The numeric scales; the library's types do not say which one a hook is given. */
+function hasRange(axis: object): axis is { handleTickRangeOptions: () => void } {
+  return "handleTickRangeOptions" in axis;
 }
 
 function valueScale(info: ChartInfo, theme: Theme, log: boolean): Scale {
@@ -79,7 +96,8 @@ function valueScale(info: ChartInfo, theme: Theme, log: boolean): Scale {
     ...(info.max !== undefined && { max: info.max }),
     grace: "5%",
     ...looks,
-    ticks: { ...ticks, callback: (value) => sayTick(Number(value), info.unit) },
+    // So few fit without being measured.
+    ticks: { ...ticks, autoSkip: false, callback: (value) => sayTick(Number(value), info.unit) },
   };
 }
 

@@ -152,7 +152,7 @@ export class ChartPage {
     const { from } = frame.span;
     for (const line of samples.lines) this.#lineOf(line.key)?.dropBefore(from);
     // As new samples come unthinned, the picture is made anew before they are too many.
-    const crowded = samples.lines.some(({ key }) => (this.#lineOf(key)?.points.length ?? 0) > 6 * this.#columns());
+    const crowded = samples.lines.some(({ key }) => (this.#lineOf(key)?.times.length ?? 0) > 6 * this.#columns());
     if (crowded) this.#ask("anew");
     this.#announce();
   }
@@ -165,7 +165,10 @@ export class ChartPage {
       const data = card?.data(key);
       if (anew) data?.clear();
       data?.append(times.subarray(at, at + count), values.subarray(at, at + count));
-      if (card) changed.add(card);
+      if (card) {
+        changed.add(card);
+        card.filled = true;
+      }
       at += count;
     }
     this.#painter.soon([...changed]);

@@ -1,20 +1,14 @@
-import type { ChartInfo, ChartLineInfo, Span } from "../../protocol/webview";
+import type { ChartInfo, Span } from "../../protocol/webview";
 import { element } from "./elements";
-import type { LineData } from "./lineData";
+import type { DrawnLine } from "./linesPlugin";
 import { momentLabel } from "./timeAxis";
 import { sayValue } from "./units";
 
 /** So many rows a person can go through. */
 const rowCount = 24;
 
-/** A line that is shown, with its samples. */
-export interface ShownLine {
-  readonly line: ChartLineInfo;
-  readonly data: LineData;
-}
-
 /** A chart's numbers as a table: even steps over the span that is shown, the newest first, and what each line says then. */
-export function dataTable(info: ChartInfo, lines: readonly ShownLine[], span: Span): HTMLTableElement {
+export function dataTable(info: ChartInfo, lines: readonly DrawnLine[], span: Span): HTMLTableElement {
   const table = element("table", "data");
   table.append(element("caption", "", `${info.about}, newest first`));
   const head = table.createTHead().insertRow();
@@ -39,11 +33,11 @@ export function dataTable(info: ChartInfo, lines: readonly ShownLine[], span: Sp
 }
 
 /** Moments of samples, as evenly spaced as they allow, at most `rowCount`, the newest first. */
-function moments(lines: readonly ShownLine[], { from, to }: Span): readonly number[] {
+function moments(lines: readonly DrawnLine[], { from, to }: Span): readonly number[] {
   const step = Math.max(1, (to - from) / (rowCount - 1));
   const latest = new Map<number, number>();
   for (const { data } of lines) {
-    for (const { x } of data.points) {
+    for (const x of data.times) {
       if (x < from || x > to || data.at(x) === undefined) continue;
       const row = Math.floor((x - from) / step);
       latest.set(row, Math.max(x, latest.get(row) ?? x));

@@ -26,9 +26,10 @@ export class Legend {
   }
 
   color(index: number, color: string, shown: boolean): void {
-    const entry = this.#entries[index];
-    entry?.button.style.setProperty("--line", color);
-    entry?.button.setAttribute("aria-pressed", String(shown));
+    const button = this.#entries[index]?.button;
+    // What is written is laid out anew, even if nothing has changed.
+    if (button && button.style.getPropertyValue("--line") !== color) button.style.setProperty("--line", color);
+    if (button?.getAttribute("aria-pressed") !== String(shown)) button?.setAttribute("aria-pressed", String(shown));
   }
 
   say(index: number, value: string): void {

@@ -1,13 +1,8 @@
-/** A point as chart.js draws it; y is NaN where the line breaks. */
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-/** The samples of one line as far as the page has them. */
+/** The samples of one line as far as the page has them: times in ms since 1970, and values as they are drawn. */
 export class LineData {
   readonly #divisor: number;
-  #points: Point[] = [];
+  #times: number[] = [];
+  #values: number[] = [];
   /** When the value was not a number; that is news, and not a gap. */
   #nans: number[] = [];
 
@@ -16,8 +11,13 @@ export class LineData {
     this.#divisor = divisor;
   }
 
-  get points(): readonly Point[] {
-    return this.#points;
+  get times(): readonly number[] {
+    return this.#times;
+  }
+
+  /** As many as times; NaN where the line breaks. */
+  get values(): readonly number[] {
+    return this.#values;
   }
 
   get nans(): readonly number[] {
@@ -25,7 +25,8 @@ export class LineData {
   }
 
   clear(): void {
-    this.#points = [];
+    this.#times = [];
+    this.#values = [];
     this.#nans = [];
   }
 
@@ -33,46 +34,48 @@ export class LineData {
   append(times: Float64Array, values: Float32Array): void {
     for (let index = 0; index < times.length; index++) {
       const time = times[index] ?? NaN;
-      const y = (values[index] ?? NaN) / this.#divisor;
-      if (Number.isNaN(time)) this.#points.push({ x: (this.#points.at(-1)?.x ?? 0) + 1, y: NaN });
-      else {
-        this.#points.push({ x: time, y });
-        if (Number.isNaN(y)) this.#nans.push(time);
-      }
+      const isGap = Number.isNaN(time);
+      const value = isGap ? NaN : (values[index] ?? NaN) / this.#divisor;
+      this.#times.push(isGap ? (this.#times.at(-1) ?? 0) + 1 : time);
+      this.#values.push(value);
+      if (!isGap && Number.isNaN(value)) this.#nans.push(time);
     }
   }
 
   /** Lets go what lies before the window, but for one sample. */
   dropBefore(from: number): void {
-    const first = this.#points.findIndex(({ x }) => x >= from);
-    if (first > 1) this.#points.splice(0, first - 1);
+    const first = this.#times.findIndex((time) => time >= from);
+    if (first <= 1) return;
+    this.#times.splice(0, first - 1);
+    this.#values.splice(0, first - 1);
     this.#nans = this.#nans.filter((time) => time >= from);
   }
 
   /** The last sample; NaN where that was not a number. */
   get latest(): number | undefined {
-    return this.#points.at(-1)?.y;
+    return this.#values.at(-1);
   }
 
   /** What the line shows at a moment: the last sample by then, nothing in a gap or after its end. */
   at(time: number): number | undefined {
-    const index = this.#indexAt(time);
-    const [point, next] = [this.#points[index], this.#points[index + 1]];
-    if (!point || (!next && time > point.x + lastsMs)) return undefined;
+    const index = this.indexAfter(time) - 1;
+    const [moment, next] = [this.#times[index], this.#times[index + 1]];
+    if (moment === undefined || (next === undefined && time > moment + lastsMs)) return undefined;
+    const value = this.#values[index] ?? NaN;
     // A break made for a gap follows its sample at once; a sample that is not a number has been told.
-    const isGap = Number.isNaN(point.y) && !this.#nans.includes(point.x);
-    return isGap ? undefined : point.y;
+    const isGap = Number.isNaN(value) && !this.#nans.includes(moment);
+    return isGap ? undefined : value;
   }
 
-  /** Index of the last point that is not after a moment; −1 before all. */
-  #indexAt(time: number): number {
-    let [low, high] = [0, this.#points.length];
+  /** Index of the first sample after a moment. */
+  indexAfter(time: number): number {
+    let [low, high] = [0, this.#times.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#points[middle]?.x ?? 0) <= time) low = middle + 1;
+      if ((this.#times[middle] ?? 0) <= time) low = middle + 1;
       else high = middle;
     }
-    return low - 1;
+    return low;
   }
 }
 
