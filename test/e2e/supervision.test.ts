@@ -157,6 +157,15 @@ async function pipeline(editor: ServedEditor, { home }: RemoteHost): Promise<voi
   await picture(editor, "pipeline");
   for (const command of ["wc -c >token-length", "echo done >shard-3", "sh train.sh --resume"])
     assert.ok(question.includes(command), `${command} is not in: ${question}`);
+  await answer(editor, "Check First");
+  const list = quickPick(editor, "Check of ");
+  const rows = await editor.waitFor(list.seen, "the list of what was checked", 180_000);
+  await picture(editor, "pipeline-check");
+  for (const word of ["HF_TOKEN", "`; echo ready` hides a failure", "sh is "])
+    assert.ok(JSON.stringify(rows).includes(word), `${word} is not in ${JSON.stringify(rows)}`);
+  await editor.dismiss();
+  await editor.waitFor(seen, "the question again", 180_000);
+  assert.equal(runsOf(home, "prepare").length, 0);
   await answer(editor, "Launch");
   await says(editor, "prepare", /^finished/);
   await says(editor, "shards", /3\/4 finished, 1 failed/);
