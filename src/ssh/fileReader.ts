@@ -1,8 +1,14 @@
+import { ExpectedError } from "../core/errors";
 import type { FollowEvent, FollowFrom, LogPosition } from "../core/following";
 import type { LongChannelPart } from "./longChannel";
 
 /** How many bytes before the reached offset are compared with those of a file, as in logFile.sh. */
 export const checkedBytes = 64;
+
+/** Far above any line of ours, characters. */
+const maxWords = 1 << 16;
+/** What tail may send before the host has said of which file it is, which takes some looks at tail's own descriptor. */
+const maxEarly = 64 << 20;
 
 /** What a follow knows from one channel or look to the next. */
 export interface Progress {
@@ -29,6 +35,7 @@ export class FileReader {
   readonly #decoder = new TextDecoder();
   #text = "";
   #early: Uint8Array[] = [];
+  #earlyBytes = 0;
   #position: LogPosition | undefined;
   #finalSize: number | undefined;
   #modifiedAt = 0;
@@ -41,16 +48,24 @@ export class FileReader {
     this.#progress = progress;
   }
 
+  /** @throws ExpectedError for what our script does not say: a line without end, or a flood before it has named a file */
   *take(part: LongChannelPart): Generator<FollowEvent> {
     if (part.from === "stdout") {
-      if (this.#position === undefined) this.#early.push(part.data);
+      if (this.#position === undefined) this.#keepEarly(part.data);
       else yield* this.#data(part.data);
     } else {
       const lines = (this.#text + this.#decoder.decode(part.data, { stream: true })).split("\n");
       this.#text = lines.pop() ?? "";
+      if (this.#text.length > maxWords) throw new ExpectedError("The host prints a line without end.");
       for (const line of lines) yield* this.#said(line);
     }
     if (this.#finalSize !== undefined && (this.#position?.offset ?? 0) >= this.#finalSize) this.done = true;
+  }
+
+  #keepEarly(data: Uint8Array): void {
+    this.#earlyBytes += data.length;
+    if (this.#earlyBytes > maxEarly) throw new ExpectedError("The host sends a log without saying which it is.");
+    this.#early.push(data);
   }
 
   *#data(data: Uint8Array): Generator<FollowEvent> {
