@@ -125,7 +125,11 @@ export class HostWatch {
       this.#followers.followAll(link.ops, link.signal);
       this.#followers.settle();
       const members = this.#members();
-      this.#outputs.look(members, link.ops, link.signal);
+      // Looks go forward only: those of the time before come first.
+      if (this.#night.isLoaded) {
+        this.#night.tell(members);
+        this.#outputs.look(members, link.ops, link.signal);
+      }
       this.#tokens.look(members, link.ops, link.signal);
       for (const one of members) {
         this.#askForVerdict(one, link);

@@ -1,6 +1,7 @@
 import { ExpectedError, messageOf } from "./errors";
 import type { ExistingWork, SetAside } from "./existingWork";
 import { checkLaunches, type CheckedLaunch } from "./launchCheck";
+import { requestOf } from "./launchRequest";
 import { secretsOf, type SecretStore } from "./launchSecrets";
 import type { Clock, HostOps, LaunchOutcome, LaunchRequest, Logger, SecretValues } from "./ports";
 import type { LaunchApproval, LaunchPlanText, LaunchQuestion } from "./launchApproval";
@@ -354,22 +355,7 @@ export class Launcher {
   }
 
   #request(id: string, stage: StageDefinition, ref: MemberRef): LaunchRequest {
-    const { command, cwd, log, gpus, env, unsupported } = stage;
-    if (command === undefined) throw new ExpectedError(`${stage.name} has no command: it can be watched, not started.`);
-    if (unsupported.length > 0) {
-      throw new ExpectedError(`${stage.name} cannot be started by this version: ${unsupported.join(" ")}`);
-    }
-    return {
-      session: this.#session(id).definition.name,
-      stage: stage.name,
-      member: ref.member,
-      command,
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(log === undefined ? {} : { log }),
-      ...(gpus === undefined ? {} : { gpus }),
-      env,
-      launchedFrom: this.#context.launchedFrom,
-    };
+    return requestOf(this.#session(id).definition.name, stage, ref.member, this.#context.launchedFrom);
   }
 
   #apply(session: string, event: SessionEvent): void {

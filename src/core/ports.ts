@@ -164,6 +164,8 @@ export interface LaunchRequest {
   readonly after?: string;
   /** The member's newest run as the asker knows it, `""` for none: nothing starts if there is a later one. */
   readonly newest?: string;
+  /** What the host's flight recorder counts of what the run writes, with `watching`. */
+  readonly outputs?: OutputCheck;
 }
 
 /** Values of secrets by variable name. A map, since those do not show what they hold where an object is written out. */
@@ -297,9 +299,25 @@ export interface LogMark {
   readonly size: number;
 }
 
+/** What a run had written at a moment. */
+export interface OutputMark {
+  /** ms since 1970, full seconds. */
+  readonly at: number;
+  readonly kind: "lines" | "files" | "bytes";
+  /** Of `kind`. */
+  readonly count: number;
+  readonly bytes: number;
+  /** When the newest of it was written, ms since 1970; absent where there is nothing. */
+  readonly newestAt?: number;
+  /** How many bytes there will be, where the outputs themselves tell. */
+  readonly totalBytes?: number;
+}
+
 /** What was kept of one run. */
 export interface RunHistory {
   readonly run: string;
+  /** Of what the launch named as `outputs`; oldest first. */
+  readonly outputs: readonly OutputMark[];
   /** Oldest first; before each growth there is a mark of the last moment at which it had not yet grown. */
   readonly marks: readonly LogMark[];
 }

@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2015,SC2034,SC2154,SC2209
 # Starts one run. In: root host boot uid session stage member run request fields (command cwd log shell from path_prefix
 # setup_count setup_N environment given_names secret_names env_file program salt machine hostname after newest), the texts
-# of wrapper.sh, job.sh and recorder.sh, recorder_seconds, and fields_1 to fields_3 as for gpus.sh.
+# of wrapper.sh, job.sh and recorder.sh, recorder_seconds, recorder_bytes, and fields_1 to fields_3 as for gpus.sh; counts_text
+# and counts, what outputs.sh needs to count what the run writes: its text and its variables.
 old_umask=$(umask)
 umask 077
 unset CDPATH
@@ -152,7 +153,7 @@ write_record() {
       put version 1 && put session "${session#%}" && put stage "${stage#%}" && put member "${member#%}" && put run "$run" &&
       put machine "$machine" && put hostname "$hostname" && put command "$command" && put cwd "$here" &&
       put shell "$shell" && put from "$from" && put path "$path_prefix" && put started "$now" && put salt "$salt" &&
-      { [ -z "$program" ] || put program "$program"; } &&
+      { [ -z "$program" ] || put program "$program"; } && { [ -z "$counts" ] || put counts "$counts"; } &&
       printf '%s\n' "$wrapper_text" >"$new_dir/wrapper.sh" && printf '%s\n' "$job_text" >"$new_dir/job.sh"
   } 2>/dev/null || refuse "$full"
   count=0
@@ -208,17 +209,21 @@ ring() {
   : >"$dir/.told"
   printf '%s\n' "$stage/$member/$run" 2>/dev/null >>"$session_dir/changes"
 }
+keep_script() { printf '%s\n' "$2" >"$flight/.script.$run" && mv -- "$flight/.script.$run" "$flight/$1"; }
 # Somebody has to remember the night: recorder.sh, unless it runs already. A launch goes on without it. It is looked for when
 # the run is on its list, so that one that is about to end sees the run. None of the run's environment goes with it.
 keep_recorder() (
   flight=$root/v1/$host/.recorder
-  mkdir -p -- "$flight" && printf '%s\n' "$session/$stage/$member/$run" >>"$flight/runs" || return
+  mkdir -p -- "$flight" || return
+  [ -z "$counts" ] || keep_script outputs.sh "$counts_text"
+  printf '%s\n' "$session/$stage/$member/$run" >>"$flight/runs" || return
   ! { first_line "$flight/lock" && alive "$line"; } || return
-  printf '%s\n' "$recorder_text" >"$flight/.script.$run" && mv -- "$flight/.script.$run" "$flight/recorder.sh" || return
+  keep_script recorder.sh "$recorder_text" || return
   unset ML_SESSION_RUN
   PATH=${path_prefix:+$path_prefix:}$PATH
   # shellcheck disable=SC2086
-  $detach sh "$flight/recorder.sh" "$flight" "$boot" "$uid" "$recorder_seconds" "$fields_1" "$fields_2" "$fields_3" </dev/null 5>&- &
+  $detach sh "$flight/recorder.sh" "$flight" "$boot" "$uid" "$recorder_seconds" "$recorder_bytes" \
+    "$fields_1" "$fields_2" "$fields_3" </dev/null 5>&- &
 ) >/dev/null 2>&1
 answer_when_started() {
   job_begins

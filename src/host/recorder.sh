@@ -1,16 +1,21 @@
 # shellcheck shell=sh disable=SC2015,SC2034,SC2154,SC3045
 # The flight recorder: keeps what nobody is there to see, from the first launch on a host to the end of its last run. One a
-# host and state folder. Arguments: its folder, boot, uid, seconds between two looks, and the lists of fields of gpus.sh.
+# host and state folder. Arguments: its folder, boot, uid, seconds between two looks, bytes of a segment, and the lists of
+# fields of gpus.sh.
 # A spool of segments, each begun by "v 1"; times are the host's clock, seconds since 1970:
 #   t TIME                 what follows was seen then
-#   f FIELDS               what the values of the "g" lines are
-#   g VALUES               a GPU, as nvidia-smi prints it
+#   f FIELDS               what nvidia-smi was asked for: index, uuid and name, then the values of the "d" lines
+#   G INDEX, UUID, NAME    a GPU, in this segment
+#   d INDEX, VALUES        its values, as nvidia-smi prints them ("g INDEX, UUID, NAME, VALUES" in older spools)
 #   h LOAD AVAILABLE ALL   load average of a minute, memory in kB
 #   S N PATH               N stands for the run SESSION/STAGE/MEMBER/RUN, in this segment
 #   s N INODE SIZE         its log, when that is not as it was at the look before
-flight=$1 boot=$2 uid=$3 every=$4 fields_1=$5 fields_2=$6 fields_3=$7
-base=${flight%/*}
-segment_bytes=1000000 segments=8
+#   o N KIND COUNT BYTES NEWEST ALL   what it has written (KIND lines, files or bytes), when the newest of it was written, and
+#                          how many bytes there will be, or "-"
+flight=$1 boot=$2 uid=$3 every=$4 segment_bytes=$5 fields_1=$6 fields_2=$7 fields_3=$8
+base=${flight%/*} root=${flight%/v1/*}
+host=${base##*/} nonce=
+segments=8
 round=$(((every + 1) / 2))
 LC_ALL=C
 export LC_ALL
@@ -48,7 +53,7 @@ take_lock() {
 is_ours() { first_line "$flight/lock" && [ "$line" = "$identity" ]; }
 end() {
   trap '' TERM
-  for one in "$smi" "$ticker"; do [ -z "$one" ] || kill "$one" 2>/dev/null; done
+  for one in "$smi" "$ticker" "$counting"; do [ -z "$one" ] || kill "$one" 2>/dev/null; done
   ! is_ours || rm -f -- "$flight/lock"
   rm -f -- "$mine"
   exit 0
@@ -79,9 +84,11 @@ find_segment() {
   for one in "$flight"/spool.*; do [ ! -f "$one" ] || segment=$one; done
   size=$segment_bytes
   [ -z "$segment" ] || size=$(wc -c <"$segment")
-  if [ "$size" -ge "$segment_bytes" ]; then new_segment; else open_segment; fi
+  if [ "$size" -ge "$segment_bytes" ] && [ ! -e "$flight/spool.$at" ]; then new_segment; else open_segment; fi
 }
 new_segment() {
+  # One a second at most, as they are named.
+  [ ! -e "$flight/spool.$at" ] || return 0
   segment=$flight/spool.$at
   set -- "$flight"/spool.*
   while [ "$#" -ge "$segments" ]; do
@@ -99,6 +106,8 @@ open_segment() {
   put ''
   put 'v 1'
   [ -z "$fields" ] || put "f $fields"
+  for one in $gpus; do eval "head_$one="; done
+  gpus=
   for id in $running; do
     eval "path=\$path_$id last_$id="
     put "S $id $path"
@@ -108,6 +117,8 @@ open_segment() {
 # Launches add their run to `runs` before they look for the lock, and we look at `runs` after we let go of it: a run that
 # begins in that moment is seen by one of us.
 open_runs() {
+  # What killed ones have left.
+  for one in "$flight"/.lock.* "$flight"/.pipe.*; do [ "$one" = "$mine" ] || [ ! -e "$one" ] || rm -f -- "$one"; done
   rm -f -- "$flight/runs"
   (: >>"$flight/runs") 2>/dev/null || end
   exec 6<"$flight/runs"
@@ -176,6 +187,83 @@ note_logs() {
   done
 }
 
+# What the runs write is looked at by outputs.sh, which tells as well what it told a window a moment ago. In the background,
+# since a folder may be large or hang; one run after the other, and at a pace of 10 s no more than a five-hundredth of the time.
+count_outputs() {
+  if [ -n "$counting" ]; then
+    ! { stat_of "$counting" && [ "$state" != Z ]; } || return 0
+    wait "$counting"
+    counting=
+  fi
+  [ "$up" -ge "$count_at" ] || return 0
+  next='' first='' with_outputs=0
+  for id in $running; do
+    eval "path=\$path_$id"
+    [ -s "$base/$path/counts" ] || continue
+    with_outputs=$((with_outputs + 1))
+    first=${first:-$id}
+    [ -n "$next" ] || [ "$id" -le "$counted_last" ] || next=$id
+  done
+  next=${next:-$first}
+  [ -n "$next" ] || return 0
+  counted_last=$next count_at=$((up + 3 * every / with_outputs))
+  eval "path=\$path_$next"
+  (count_of "$next" "$base/$path/counts") >/proc/$$/fd/7 2>/dev/null 6<&- 7<&- 8>&- &
+  counting=$!
+}
+count_of() {
+  trap - TERM
+  number=$1
+  # shellcheck disable=SC1090
+  . "$2"
+  max_age=$((every / 2))
+  # shellcheck disable=SC1091
+  said=$(. "$flight/outputs.sh")
+  kind=${count_kind:-bytes} count='' all=- took=0
+  while read -r mark word one two three four; do
+    case $word in
+      outputs) count=$one bytes=$three newest=$four ;;
+      files) count=$two bytes=$two newest=$three ;;
+      total) all=$one ;;
+      took) took=$one ;;
+    esac
+  done <<END
+$said
+END
+  [ -z "$count" ] || printf 'o %s %s\n' "$took" "$number $kind $count $bytes $newest $all"
+}
+note_outputs() {
+  case $line in *[!A-Za-z0-9\ -]*) return ;; esac
+  # shellcheck disable=SC2086
+  set -- $line
+  [ "$#" -eq 8 ] || return 0
+  # A folder that takes long is looked at seldom, but often enough for a stall to be seen.
+  pause=$(($2 * every / 20)) at_most=$((30 * every))
+  [ "$pause" -le "$at_most" ] || pause=$at_most
+  [ "$((up + pause))" -le "$count_at" ] || count_at=$((up + pause))
+  shift 2
+  case " $running" in *" $1 "*) stamp && put "o $*" ;; esac
+}
+note_gpu() {
+  stamp
+  case $line in
+    *,*,*,*) ;;
+    *) return ;;
+  esac
+  values=${line#*,}
+  values=${values#*,}
+  values=${values#*,}
+  head=${line%",$values"} index=${line%%,*}
+  case $index in *[!0-9]* | ????*) return ;; esac
+  eval "known=\$head_$index"
+  [ "$head" = "$known" ] || {
+    eval "head_$index=\$head"
+    gpus="$gpus$index "
+    put "G $head"
+  }
+  put "d $index,$values"
+}
+
 # A field that the driver does not know fails the whole query (exit code 2): then a shorter list is tried.
 start_smi() {
   smi='' smi_at=$((up + 60))
@@ -212,6 +300,7 @@ tick() {
   running=$still
   [ -n "$running" ] || finish
   check_smi
+  count_outputs
 }
 finish() {
   rm -f -- "$flight/lock"
@@ -220,6 +309,7 @@ finish() {
 }
 
 began='' checked=0 up='' at=0 stamped='' segment='' size=0 fields='' list=1 count=0 running='' smi='' smi_at=0 ticker='' mine=$flight/.lock.$$
+gpus='' counting='' counted_last=0 count_at=0
 stat_of "$$" || exit 0
 identity="$$ $ticks $boot $uid"
 take_lock || {
@@ -236,10 +326,16 @@ rm -f -- "$flight/.pipe.$$"
 find "$flight" -name 'spool.*' -mtime +7 -exec rm -f {} + 2>/dev/null
 find_segment
 look_at=$up tick_at=$up
-# dash has no `read -t` (status 2).
+# dash has no `read -t` (status 2): there one bash that writes a line each round is waited for, and a `sleep` for each only
+# where there is no bash.
 (read -r -t 0 line <&7) 2>/dev/null
 [ "$?" -ne 2 ] || {
-  while sleep "$round"; do echo; done >/proc/$$/fd/7 2>/dev/null 6<&- 7<&- 8>&- &
+  if command -v bash >/dev/null 2>&1; then
+    : | bash --norc -c 'exec 0<>/proc/self/fd/0
+while kill -0 "$1"; do read -r -t "$2"; [ "$?" -gt 128 ] || exit; echo; done' bash "$$" "$round" >/proc/$$/fd/7 2>/dev/null 6<&- 7<&- 8>&- &
+  else
+    while sleep "$round"; do echo; done >/proc/$$/fd/7 2>/dev/null 6<&- 7<&- 8>&- &
+  fi
   ticker=$!
 }
 while :; do
@@ -258,8 +354,11 @@ while :; do
   case $line in
     [0-9]*)
       clock
-      stamp
-      put "g $line"
+      note_gpu
+      ;;
+    o*)
+      clock
+      note_outputs
       ;;
   esac
 done

@@ -50,6 +50,8 @@ interface Surroundings {
   readonly logger: Logger;
   /** Instead of 90; for tests. */
   readonly silenceSeconds?: number;
+  /** How often the flight recorder looks, instead of each 10 s; for tests. */
+  readonly recorderSeconds?: number;
 }
 
 /**
@@ -104,7 +106,8 @@ export async function openHost(
   };
   const looks = new LogLooks(control, clock);
   const seats = new TailSeats(clock);
-  const session = { transport, definition, clock, logger, identity, control, looks, seats, variables };
+  const { recorderSeconds } = surroundings;
+  const session = { transport, definition, clock, logger, identity, control, looks, seats, variables, recorderSeconds };
   return opsOf(session, () => costOf(session, transport.received));
 }
 

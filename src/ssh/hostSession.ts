@@ -17,4 +17,6 @@ export interface HostSession {
   readonly looks: LogLooks;
   /** `root`, `host`, `boot`, `uid` and `silence_limit`, which all scripts use. */
   readonly variables: ScriptVariables;
+  /** How often the flight recorder looks, if not as always; for tests. */
+  readonly recorderSeconds?: number | undefined;
 }

@@ -13,12 +13,15 @@ import programScript from "../host/program.sh";
 import setupScript from "../host/setup.sh";
 import { fieldLists } from "./gpus";
 import { environmentText, pathPrefix, wrongVariable } from "./jobEnvironment";
+import { countingText, countingVariables } from "./outputs";
 import { compact, type ScriptVariables } from "./scriptChannel";
 import { isName, nameFolder, RecordReader } from "./records";
 import type { HostSession } from "./hostSession";
 
 /** How often the flight recorder looks, seconds: lines of a log are dated by it. */
 const recorderSeconds = 10;
+/** It keeps eight segments of this size at most. */
+const recorderBytes = 1_000_000;
 
 /** Starts a run; see `HostOps.launch`. */
 export async function launchRun(
@@ -61,7 +64,9 @@ export async function launchRun(
     hostname: session.identity.hostname,
     wrapper_text: compact(wrapperScript),
     recorder_text: [prelude, recorderScript].map(compact).join(""),
-    recorder_seconds: recorderSeconds,
+    recorder_seconds: session.recorderSeconds ?? recorderSeconds,
+    recorder_bytes: recorderBytes,
+    ...countsOf(session, request),
     fields_1,
     fields_2,
     fields_3,
@@ -70,6 +75,12 @@ export async function launchRun(
     ...Object.fromEntries(definition.setup.map((line, index) => [`setup_${index}`, line])),
   };
   return outcomeOf(await session.control.launch([recordList, envFileScript, launchScript], variables), session);
+}
+
+/** What the flight recorder counts of what the run writes. */
+function countsOf(session: HostSession, { outputs, cwd }: LaunchRequest): ScriptVariables {
+  if (outputs === undefined) return { counts: "", counts_text: "" };
+  return { counts: countingVariables(session, outputs, cwd), counts_text: countingText };
 }
 
 function outcomeOf(answer: readonly string[], session: HostSession): LaunchOutcome {

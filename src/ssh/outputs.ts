@@ -9,7 +9,7 @@ import setupScript from "../host/setup.sh";
 import type { HostSession } from "./hostSession";
 import { environmentText, wrongVariable } from "./jobEnvironment";
 import { outputReport } from "./outputAnswer";
-import { compact, quoted, type ScriptVariables } from "./scriptChannel";
+import { assignmentsOf, compact, quoted, type ScriptVariables } from "./scriptChannel";
 
 /** How long a command of `done_when` may take, seconds. */
 const commandSeconds = 60;
@@ -23,16 +23,30 @@ export async function checkOutputs(
   cwd: string | undefined,
 ): Promise<OutputReport> {
   const asked = variablesOf(session, check, cwd);
-  const key = createHash("sha256").update(JSON.stringify(asked)).digest("hex").slice(0, 32);
   const maxAge = check.fresh ? 0 : (check.watching?.maxAgeSeconds ?? verdictAgeSeconds);
   const parts = [matchesScript, envFileScript, outputsScript, hubSnapshotScript, outputsOnceScript];
   const answer = await session.control.ask(parts, {
     ...session.variables,
     ...asked,
-    key,
+    key: keyOf(asked),
     max_age: Math.max(0, Math.floor(maxAge)),
   });
   return outputReport(answer, check);
+}
+
+/** What outputs.sh needs beside prelude.sh, where it is not run through a channel. */
+export const countingText = [matchesScript, outputsScript, hubSnapshotScript, outputsOnceScript]
+  .map(compact)
+  .join("\n");
+
+/** Assignments for `countingText`: the question, the same for all who ask it, so that the host looks once. */
+export function countingVariables(session: HostSession, check: OutputCheck, cwd: string | undefined): string {
+  const asked = variablesOf(session, check, cwd);
+  return assignmentsOf({ ...asked, key: keyOf(asked) }).join("\n");
+}
+
+function keyOf(asked: ScriptVariables): string {
+  return createHash("sha256").update(JSON.stringify(asked)).digest("hex").slice(0, 32);
 }
 
 function variablesOf(session: HostSession, check: OutputCheck, cwd: string | undefined): ScriptVariables {

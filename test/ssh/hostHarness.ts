@@ -48,6 +48,7 @@ export async function makeTestHost(
   shell: string,
   makeTransport: MakeTransport,
   changes: Partial<HostDefinition> = {},
+  surroundings: { readonly recorderSeconds?: number } = {},
 ): Promise<TestHost> {
   const root = mkdtempSync(join(tmpdir(), "mls-host-"));
   const [home, bin, work, state] = ["home", "bin", "work", "state"].map((name) => {
@@ -74,7 +75,7 @@ export async function makeTestHost(
     const ops = await openHost(
       await makeTransport({ home, bin }),
       { ...definition, ...more },
-      { clock: realClock, logger },
+      { clock: realClock, logger, ...surroundings },
     );
     open.push(ops);
     return ops;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { appendFileSync, chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RunRecord } from "../../src/core/ports";
 import { kill, makeTestHost, processesWith, until, type MakeTransport, type TestHost } from "./hostHarness";
@@ -8,9 +8,10 @@ import { launched } from "./hostRunBodies";
 
 const stopping = { signal: "TERM", graceSeconds: 1, requestedBy: "tester@here" } as const;
 
-/** Two GPUs, a line each at once and then each interval, as long as somebody reads. */
+/** Two GPUs, a line each at once and then each interval, as long as somebody reads; nothing for a question of another kind. */
 const simulated = `#!/bin/sh
 for word; do case $word in -lms) next=1 ;; *) [ "\${next-}" = 1 ] && every=$word; next= ;; esac; done
+[ -n "\${every-}" ] || exit 0
 while :; do
   printf '%s, GPU-%s, NVIDIA H200 (simulated), 98, 131000, 143771, 71, 640.12, 700.00\\n' 0 a 1 b
   sleep "$((every / 1000))"
@@ -22,7 +23,7 @@ export function recorderBehaviour(name: string, shell: string, makeTransport: Ma
   describe(`the flight recorder under ${name}`, () => {
     let host: TestHost;
     before(async () => {
-      host = await makeTestHost(shell, makeTransport);
+      host = await makeTestHost(shell, makeTransport, {}, { recorderSeconds: 1 });
       const smi = join(host.home, "..", "bin", "nvidia-smi");
       writeFileSync(smi, simulated);
       chmodSync(smi, 0o755);
@@ -72,7 +73,7 @@ export function recorderBehaviour(name: string, shell: string, makeTransport: Ma
       assert.doesNotMatch(environment, /ML_SESSION_RUN|ML_ENVIRONMENT|of the job/);
       const [record, ...others] = records;
       assert.ok(record);
-      await until("a GPU", () => spool().includes("\ng 1, GPU-b, NVIDIA H200 (simulated), 98"));
+      await until("a GPU", () => spool().includes("\nd 1, 98, 131000"));
       appendFileSync(record.log.path, "ten bytes\n");
       const number = new RegExp(`^S (\\d+) night/s/0/${record.run}$`, "m").exec(spool())?.[1] ?? "";
       const grown = new RegExp(`^s ${number} ${record.log.start.inode} 10$`, "m");
@@ -97,6 +98,31 @@ export function recorderBehaviour(name: string, shell: string, makeTransport: Ma
         readdirSync(flight()).filter((file) => file.includes("lock")),
         [],
       );
+    });
+
+    it("counts what a run writes, and a window that was away has it from there", async () => {
+      const outputs = join(host.work, "out");
+      mkdirSync(outputs);
+      writeFileSync(join(outputs, "a 1.jsonl"), "{}\n{}\n");
+      const check = {
+        files: [],
+        outputs: { files: ["out/*.jsonl"], count: "lines" as const },
+        watching: { maxAgeSeconds: 0 },
+      };
+      const request = host.request({ stage: "writes", command: "exec sleep 1000", outputs: check });
+      const record = launched(await host.ops.launch(request));
+      await until("its outputs", () => / lines 2 6 \d+ -$/m.test(spool()));
+      appendFileSync(join(outputs, "b.jsonl"), "{}\n");
+      await until("more of them", () => / lines 3 9 \d+ -$/m.test(spool()));
+      const { runs } = await host.ops.history(0);
+      const marks = runs.find(({ run }) => run === record.run)?.outputs ?? [];
+      assert.deepEqual([...new Set(marks.map(({ kind, count, bytes }) => `${kind} ${count} ${bytes}`))], ["lines 2 6", "lines 3 9"]); // prettier-ignore
+      assert.ok(marks.every(({ at, newestAt = 0 }) => newestAt > 0 && newestAt <= at + 2000));
+      // What a window asks for is the same question, so the host looks once.
+      assert.equal((await host.ops.checkOutputs(check, record.cwd)).count, 3);
+      assert.equal(readdirSync(join(flight(), "..", ".outputs")).length, 1);
+      await stopAll([record]);
+      await until("no recorder", () => owner() === undefined);
     });
 
     it("was killed: the next launch starts another, which goes on with the runs of before", async () => {

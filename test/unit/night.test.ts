@@ -68,13 +68,14 @@ function spoolOf({ ticks, lines }: Night, gpus: number): string {
   for (const [index, at] of ticks.entries()) {
     if (index % 1500 === 0) {
       spool.push("", "v 1", `f ${fields}`, "S 1 night/s/0/r1");
+      for (let gpu = 0; gpu < gpus; gpu++) spool.push(`G ${gpu}, GPU-${gpu}, NVIDIA H200`);
       told = -1;
     }
     while ((lines[next]?.at ?? Infinity) <= at) size = lines[next++]?.end ?? size;
     spool.push(`t ${at / 1000}`, "h 3.1 81234567 527000000");
     if (size !== told) spool.push(`s 1 77 ${size}`);
     told = size;
-    for (let gpu = 0; gpu < gpus; gpu++) spool.push(`g ${lineOf(at, gpu)}`);
+    for (let gpu = 0; gpu < gpus; gpu++) spool.push(`d ${gpu}, ${valuesAt(at, gpu).join(", ")}`);
   }
   return `${spool.join("\n")}\n`;
 }
@@ -215,13 +216,76 @@ test("what stood in a log before it was cut does not date what stands there now"
 
 test("what cannot be understood is passed over, also what was cut off or is of a newer version", () => {
   const good = ["v 1", `f ${fields}`, "S 1 n/s/0/r1", "t 100", "s 1 5 10", `g ${lineOf(0, 0)}`];
-  const bad = ["t", "g 1, GPU", "s 1 5", "s 9 5 10", "s 1 x 10", "", "@ what", "t x", "No devices were found"];
+  const bad = [
+    "t",
+    "G x",
+    "d 7, 1, 2, 3, 4, 5, 6",
+    "d 0, 1",
+    "o 1 lines",
+    "o 1 what 1 1 1 -",
+    "g 1, GPU",
+    "s 1 5",
+    "s 9 5 10",
+    "s 1 x 10",
+    "",
+    "@ what",
+    "t x",
+    "No devices were found",
+  ];
   const { gpus, runs } = historyOf([...good, ...bad, "v 2", "s 1 5 99", "g 0, GPU-0"].join("\n"));
   assert.equal(gpus.length, 1);
-  assert.deepEqual(runs, [{ run: "r1", marks: [{ at: 100_000, inode: "5", size: 10 }] }]);
+  assert.deepEqual(runs, [{ run: "r1", marks: [{ at: 100_000, inode: "5", size: 10 }], outputs: [] }]);
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.constantFrom(...good, ...bad), fc.string())), (lines) => {
       historyOf(lines.join("\n"));
     }),
   );
+});
+
+test("spools of an older version, with all of each GPU in each line, are read as well", () => {
+  const old = ["v 1", `f ${fields}`, "t 100", `g ${lineOf(0, 0)}`];
+  const now = ["v 1", `f ${fields}`, "G 0, GPU-0, NVIDIA H200", "t 100", `d 0, ${valuesAt(0, 0).join(", ")}`];
+  assert.deepEqual(historyOf(old.join("\n")).gpus, historyOf(now.join("\n")).gpus);
+});
+
+test("what a run has written in a night that nobody saw is as in a window that was open, its stand-still too", () => {
+  const at = (minute: number): number => began + minute * 60_000;
+  const lines = (minute: number): number => 10 * Math.min(minute, 200);
+  const minutes = Array.from({ length: 400 }, (_, minute) => minute);
+  const spool = ["v 1", "S 1 night/s/0/r1"];
+  for (const minute of minutes) {
+    const written = Math.floor(at(Math.min(minute, 200)) / 1000);
+    spool.push(`t ${Math.floor(at(minute) / 1000)}`, `o 1 lines ${lines(minute)} ${lines(minute) * 7} ${written} -`);
+  }
+  const [kept] = historyOf(spool.join("\n")).runs;
+  assert.equal(kept?.outputs.length, 400);
+  const looks = kept.outputs.map(({ at: seen, count, bytes, newestAt = 0 }) => ({
+    at: seen,
+    unit: "lines" as const,
+    done: count,
+    bytes,
+    total: 25_000,
+    newestAt,
+  }));
+  const of = { outputs: { files: ["*.jsonl"], count: "lines" as const } };
+  const start = records(began, record("s", { startedAt: began, run: "r1" }));
+  const single = (look: (typeof looks)[number]): SessionEvent => ({
+    type: "written",
+    ...ofStage("s"),
+    run: "r1",
+    ...look,
+  });
+  const open = play(definition(stage("s", of)), start, ...looks.map(single));
+  const seen = looks.slice(0, 60).map(single);
+  const missed: SessionEvent = { type: "written-history", at: at(400), ...ofStage("s"), run: "r1", looks };
+  const closed = play(definition(stage("s", of)), start, ...seen, missed, missed);
+  const [one, other] = [open, closed].map((session) => {
+    const { series, written, progress: told } = member(applyEvent(session, { type: "tick", at: at(400) }), "s");
+    return { series: numbersOf(series), written, told };
+  });
+  assert.deepEqual(other, one);
+  assert.equal(one?.written?.grewAt, at(200));
+  // Of another run, nothing.
+  const unknown = play(definition(stage("s", of)), start, { ...missed, run: "r0" });
+  assert.equal(member(unknown, "s").written, undefined);
 });

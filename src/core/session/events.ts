@@ -89,6 +89,10 @@ export type SessionEvent =
   | ({ readonly type: "outputs"; readonly at: number; readonly run: string; readonly report: OutputReport } & MemberRef)
   /** A stage that runs was looked at for what it has written. Without `run` it is somebody else's job. */
   | ({ readonly type: "written"; readonly run?: string } & OutputLook & MemberRef)
+  /** What a run had written at moments at which nobody of us looked; oldest first. */
+  | ({ readonly type: "written-history"; readonly at: number; readonly run: string } & {
+      readonly looks: readonly OutputLook[];
+    } & MemberRef)
   /** How long the answers are that it has written so far. Without `run` it is somebody else's job. */
   | ({
       readonly type: "token-lengths";

@@ -60,11 +60,10 @@ export function applyToMember(member: Member, event: MemberEvent): Member {
     case "words-read":
       return withWordsRead(member, event);
     case "outputs":
-      return member.run?.run === event.run ? { ...member, outputs: event.report } : member;
     case "written":
-      return member.run?.run === event.run ? withLook(member, event) : member;
+    case "written-history":
     case "token-lengths":
-      return member.run?.run === event.run ? { ...member, tokenLengths: event.lengths } : member;
+      return member.run?.run === event.run ? withOutputs(member, event) : member;
     case "writer":
       return { ...member, writer: event.writer };
     case "cures":
@@ -216,6 +215,35 @@ function withLook(member: Member, look: OutputLook): Member {
   const next = { ...member, series, written, progress };
   if (!isOfOutputs(progress)) return next;
   return withEta(next, etaOf(writtenSeries(series, written), progress.total, { at: look.at, since: startOf(member) }));
+}
+
+function withOutputs(
+  member: Member,
+  event: Extract<MemberEvent, { readonly type: "outputs" | "written" | "written-history" | "token-lengths" }>,
+): Member {
+  switch (event.type) {
+    case "outputs":
+      return { ...member, outputs: event.report };
+    case "written":
+      return withLook(member, event);
+    case "written-history":
+      return withLooks(member, event.looks);
+    case "token-lengths":
+      return { ...member, tokenLengths: event.lengths };
+  }
+}
+
+/** Looks of a time that nobody saw, as if somebody had; of what was seen already nothing is told again. */
+function withLooks(member: Member, looks: readonly OutputLook[]): Member {
+  const missed = looks.filter(({ at }) => at > (member.written?.countedAt ?? -Infinity));
+  const last = missed.pop();
+  if (last === undefined) return member;
+  let { series, written } = member;
+  for (const look of missed) {
+    series = withSamples(series, look.at, samplesOfLook(look));
+    written = afterLook(written, look);
+  }
+  return withLook({ ...member, series, ...(written === undefined ? {} : { written }) }, last);
 }
 
 function withEta(member: Member, eta: Eta | undefined): Member {
