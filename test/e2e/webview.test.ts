@@ -27,6 +27,7 @@ const pictures: readonly (readonly [
   ["64-gpus", { minutes: 120, hosts: 8 }, "dark", large],
   ["one-point", { minutes: 0.5, gpus: 2 }, "dark", { width: 800, height: 700 }],
   ["nan", { minutes: 240, gpus: 1, nanAt: 180 }, "light", large],
+  ["members", { minutes: 240, gpus: 2, members: 16 }, "dark", large],
   ["12-h", { minutes: 720, gap: [300, 420] }, "dark", large],
 ];
 

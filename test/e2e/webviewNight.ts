@@ -17,6 +17,8 @@ export interface Night {
   /** A training whose loss stops being a number in this minute. */
   readonly nanAt?: number;
   readonly failsAt?: number;
+  /** Members of an extraction. */
+  readonly members?: number;
   readonly connection?: ConnectionState;
 }
 
@@ -44,6 +46,7 @@ export function nightSession(night: Night): Session {
     stage("download", [failed(seen)]),
     stage("vllm", [member({ kind: "watching" }, { series: vllm })]),
     ...(night.nanAt === undefined ? [] : [stage("train", [trained(night, night.nanAt)])]),
+    ...(night.members === undefined ? [] : [stage("extract", extracted(night, night.members))]),
   ];
   const seenAt = nightStart + minutes * minute;
   const names = Array.from({ length: hosts }, (_, index) => (hosts === 1 ? "gpu8" : `gpu8-${index}`));
@@ -111,6 +114,19 @@ function trained({ minutes, gap }: Night, nanAt: number): Member {
     });
   }
   return member({ kind: "running" }, { series, progress: progress({ done: 1, unit: "step" }) });
+}
+
+function extracted({ minutes }: Night, members: number): readonly Member[] {
+  return Array.from({ length: members }, (_, index) => {
+    let series = noSeries;
+    const ends = index === 2 ? minutes / 2 : minutes;
+    for (let step = 0; step < ends * 3; step++) {
+      const done = Math.round(step * 20 * (2.4 + index / 20) + 9 * noise(step + index * 50));
+      series = withSamples(series, nightStart + (step * 20 + index) * 1000, { done });
+    }
+    const reading = progress({ done: 1, unit: "it", rate_unit: "it/s" });
+    return member({ kind: "running" }, { name: String(index), series, progress: reading });
+  });
 }
 
 function gpu(seedOf: number, index: number, { minutes, gap }: Night): Gpu {

@@ -216,7 +216,7 @@ test("an envelope holds every card's extremes, also of a card that is silent for
     }
     return made;
   });
-  const envelope = new Envelope(cards);
+  const envelope = new Envelope(cards, "rounds");
   envelope.update();
   assert.equal(envelope.low.length, 1000);
   assert.equal(envelope.low.values[100], 100);

@@ -1,4 +1,5 @@
-import type { PlannedChart, PlannedLine } from "./chartPlan";
+import type { PlannedLine } from "./chartLines";
+import type { PlannedChart } from "./chartPlan";
 import type { TimeSpan } from "./chartExtent";
 import type { MetricSeries } from "./series";
 

@@ -1,6 +1,7 @@
 import { thin, type ThinSamples, type ThinWindow } from "../thin";
 import type { Track } from "./chartOwners";
-import type { ChartPlan, PlannedLine } from "./chartPlan";
+import type { PlannedLine } from "./chartLines";
+import type { ChartPlan } from "./chartPlan";
 import { ChartSources, type ChartSource } from "./chartSources";
 
 /** Samples of one line, to be drawn. */
@@ -105,6 +106,6 @@ function tracksOf(source: PlannedLine["source"]): readonly Track[] {
     case "throughput":
       return [source.counts];
     case "envelope":
-      return source.of;
+      return source.of.flatMap(tracksOf);
   }
 }

@@ -24,6 +24,8 @@ export interface ChartOwner extends CounterInfo {
   readonly label: string;
   /** What it is listed under: stages, services, or its host. */
   readonly group: string;
+  /** With whom it is drawn together where they are many: its stage, or its host. */
+  readonly family: string;
   readonly host: string;
   readonly tracks: ReadonlyMap<string, Track>;
   readonly marks: readonly Mark[];
@@ -59,19 +61,22 @@ function memberOwners(session: Session, target: TreeNode, hosts: readonly Remote
       .filter((member) => target.kind !== "stage" || (target.member ?? member.name) === member.name)
       .map((member) => {
         const label = members.length > 1 ? `${name} ${member.name}` : name;
-        return memberOwner(member, { key: `stage/${name}/${member.name}`, label, group: "Stages", host });
+        return memberOwner(member, { key: `stage/${name}/${member.name}`, label, group: "Stages", family: name, host });
       }),
   );
   const services = [...session.services.values()].filter(({ definition }) =>
     target.kind === "service" ? definition.name === target.service : asked.includes(definition.host),
   );
   const served = services.map(({ definition: { name, host }, member }) =>
-    memberOwner(member, { key: `service/${name}`, label: name, group: "Services", host }),
+    memberOwner(member, { key: `service/${name}`, label: name, group: "Services", family: name, host }),
   );
   return target.kind === "service" ? served : [...staged, ...served];
 }
 
-function memberOwner(member: Member, names: Pick<ChartOwner, "key" | "label" | "group" | "host">): BareOwner {
+function memberOwner(
+  member: Member,
+  names: Pick<ChartOwner, "key" | "label" | "group" | "family" | "host">,
+): BareOwner {
   const { progress, series } = member;
   // What is told of outputs is drawn from what they were found to be.
   const written =
@@ -119,7 +124,10 @@ function gpuOwners({ definition, gpus }: RemoteHost, several: boolean, kept: Kep
   return keys.map((key) => {
     const label = several ? `${host} GPU ${index(key)}` : `GPU ${index(key)}`;
     const series = live.get(key) ?? new Map<string, MetricSeries>();
-    return withKept({ key, kind: "gpu", label, group: host, host, live: series, marks: [] }, kept.get(key));
+    return withKept(
+      { key, kind: "gpu", label, group: host, family: host, host, live: series, marks: [] },
+      kept.get(key),
+    );
   });
 }
 

@@ -1,26 +1,8 @@
 import { gpuLooks, memberLooks, type ChartLook, type Words } from "./chartLooks";
-import { chartOwners, type ChartOwner, type KeptCharts, type Track } from "./chartOwners";
+import { gpuLines, memberLines, type Owned, type PlannedLine, type Uncoloured } from "./chartLines";
+import { chartOwners, type ChartOwner, type KeptCharts } from "./chartOwners";
 import type { Mark, Session } from "./model";
 import type { TreeNode } from "./nodes";
-
-/** Where the samples of a line come from. */
-export type LineSource =
-  | { readonly kind: "plain"; readonly track: Track }
-  /** The mean of each interval, out of the mean since the start. */
-  | { readonly kind: "interval-mean"; readonly counts: Track; readonly means: Track }
-  | { readonly kind: "throughput"; readonly counts: Track; readonly part: "intervals" | "mean" }
-  | { readonly kind: "envelope"; readonly of: readonly Track[]; readonly part: "low" | "mean" | "high" };
-
-/** A line, how it is drawn, and where its samples come from. */
-export interface PlannedLine {
-  readonly key: string;
-  readonly label: string;
-  /** `thin`: beside the line that it belongs to. `low` and `high` have the room between them filled. */
-  readonly look: "line" | "thin" | "low" | "high";
-  /** Lines that belong together share a colour: a number from 0. */
-  readonly color: number;
-  readonly source: LineSource;
-}
 
 /** A chart with its lines; charts without lines are not planned. */
 export interface PlannedChart extends ChartLook {
@@ -35,11 +17,6 @@ export interface ChartPlan {
   /** All that could be drawn, what was not picked included. */
   readonly owners: readonly ChartOwner[];
 }
-
-/** More GPUs than this in one chart are drawn as what lies between the lowest and the highest. */
-const mostGpuLines = 8;
-/** More hosts than this share one such band. */
-const mostBands = 4;
 
 /**
  * The charts for a row of a view.
@@ -87,32 +64,12 @@ function titleOf(session: Session, target: TreeNode): string {
 function memberCharts(owners: readonly ChartOwner[], several: boolean): readonly PlannedChart[] {
   const [errors, ...others] = memberLooks.map(({ metrics, ...chart }) => ({
     ...chart,
-    lines: numbered(
-      owners.map((owner) => plainLines(owner, metrics, several)),
+    lines: memberLines(
+      owners.map((owner) => ({ owner, lines: plainLines(owner, metrics, several) })),
       chart.id,
     ),
   }));
   return [...throughputCharts(owners), tokenChart(owners), ...(errors ? [errors] : []), ...others];
-}
-
-type Uncoloured = Omit<PlannedLine, "color" | "look"> & Partial<Pick<PlannedLine, "look">>;
-
-/** Gives colours: where each owner has one line, or lines that go together, it has one colour; else each line has. */
-function numbered(
-  byOwner: readonly (readonly Uncoloured[])[],
-  chart: string,
-  together = false,
-): readonly PlannedLine[] {
-  const owned = byOwner.filter((lines) => lines.length > 0);
-  let next = 0;
-  return owned.flatMap((lines, owner) =>
-    lines.map((line) => ({
-      look: "line" as const,
-      ...line,
-      key: `${chart}/${line.key}`,
-      color: together ? owner : next++,
-    })),
-  );
 }
 
 function plainLines(owner: ChartOwner, metrics: Words, several: boolean): readonly Uncoloured[] {
@@ -121,15 +78,15 @@ function plainLines(owner: ChartOwner, metrics: Words, several: boolean): readon
     const track = owner.tracks.get(name);
     const alone = word === "" || (found.length === 1 && several);
     const label = alone ? owner.label : several ? `${owner.label} ${word}` : word;
-    return track ? { key: `${owner.key}/${name}`, label, source: { kind: "plain" as const, track } } : [];
+    return track ? { key: `${owner.key}/${name}`, label, of: word, source: { kind: "plain" as const, track } } : [];
   });
 }
 
 /** One chart for each unit: requests and bytes have no axis in common. */
 function throughputCharts(owners: readonly ChartOwner[]): readonly PlannedChart[] {
-  const byUnit = new Map<string, (readonly Uncoloured[])[]>();
+  const byUnit = new Map<string, Owned[]>();
   for (const owner of owners) {
-    for (const [unit, lines] of speedsOf(owner)) byUnit.set(unit, [...(byUnit.get(unit) ?? []), lines]);
+    for (const [unit, lines] of speedsOf(owner)) byUnit.set(unit, [...(byUnit.get(unit) ?? []), { owner, lines }]);
   }
   return [...byUnit].map(([unit, lines]) => ({
     id: `throughput ${unit}`,
@@ -137,7 +94,7 @@ function throughputCharts(owners: readonly ChartOwner[]): readonly PlannedChart[
     about: "Speed of each interval, and thin its mean so far",
     unit: { kind: "rate", unit },
     min: 0,
-    lines: numbered(lines, `throughput ${unit}`, true),
+    lines: memberLines(lines, `throughput ${unit}`, true),
   }));
 }
 
@@ -166,9 +123,10 @@ function speedsOf({
 }
 
 function tokenChart(owners: readonly ChartOwner[]): PlannedChart {
-  const lines = owners.map(({ key, label, tracks }): readonly Uncoloured[] => {
+  const owned = owners.map((owner): Owned => {
+    const { key, label, tracks } = owner;
     const [means, counts] = [tracks.get("avg_completion_tokens"), tracks.get("done")];
-    return means && counts ? [{ key, label, source: { kind: "interval-mean", counts, means } }] : [];
+    return { owner, lines: means && counts ? [{ key, label, source: { kind: "interval-mean", counts, means } }] : [] };
   });
   return {
     id: "tokens",
@@ -176,42 +134,10 @@ function tokenChart(owners: readonly ChartOwner[]): PlannedChart {
     about: "Mean length of the completions of each interval",
     unit: { kind: "number" },
     min: 0,
-    lines: numbered(lines, "tokens"),
+    lines: memberLines(owned, "tokens"),
   };
 }
 
 function gpuCharts(owners: readonly ChartOwner[]): readonly PlannedChart[] {
-  return gpuLooks.map(({ name, ...chart }) => {
-    const having = owners.filter(({ tracks }) => tracks.has(name));
-    if (having.length > mostGpuLines) return { ...chart, lines: bands(having, name, chart.id) };
-    return {
-      ...chart,
-      lines: numbered(
-        having.map((owner) => plainLines(owner, { [name]: "" }, true)),
-        chart.id,
-      ),
-    };
-  });
-}
-
-function bands(owners: readonly ChartOwner[], name: string, chart: string): readonly PlannedLine[] {
-  const byHost = new Map<string, readonly ChartOwner[]>();
-  for (const owner of owners) byHost.set(owner.host, [...(byHost.get(owner.host) ?? []), owner]);
-  const groups = byHost.size > mostBands ? [["", owners] as const] : [...byHost];
-  const lines = groups.map(([host, of]): readonly Uncoloured[] => {
-    const tracks = of.flatMap(({ tracks: all }) => all.get(name) ?? []);
-    const prefix = byHost.size > 1 && host !== "" ? `${host} ` : "";
-    const line = (part: "low" | "mean" | "high", label: string, drawn: PlannedLine["look"]): Uncoloured => ({
-      key: `${host}/${part}`,
-      label: `${prefix}${label}`,
-      look: drawn,
-      source: { kind: "envelope", of: tracks, part },
-    });
-    return [
-      line("mean", `mean of ${of.length} GPUs`, "line"),
-      line("low", "lowest", "low"),
-      line("high", "highest", "high"),
-    ];
-  });
-  return numbered(lines, chart, true);
+  return gpuLooks.map(({ name, ...chart }) => ({ ...chart, lines: gpuLines(owners, name, chart.id) }));
 }

@@ -1,5 +1,5 @@
 import type { Track } from "./chartOwners";
-import type { LineSource } from "./chartPlan";
+import type { LineSource } from "./chartLines";
 import { Envelope } from "./envelope";
 import { IntervalMean } from "./intervalMean";
 import { MetricSeries } from "./series";
@@ -41,8 +41,13 @@ export class ChartSources {
         return after([counts], speed, speed[source.part]);
       }
       case "envelope": {
-        const of = source.of.flatMap((track) => this.#track(track) ?? []);
-        const envelope = this.#envelopes.get(this.#key(...of), () => new Envelope(of.map(({ series }) => series)));
+        const of = source.of.flatMap((one) => this.of(one) ?? []);
+        const made = (): Envelope =>
+          new Envelope(
+            of.map(({ series }) => series),
+            source.pace,
+          );
+        const envelope = this.#envelopes.get(this.#key(...of), made);
         return after(of, envelope, envelope[source.part]);
       }
     }

@@ -6,6 +6,8 @@ const steps = 20;
 /** but not longer than this where it is slow, nor shorter than that where it is fast; ms. */
 const longestMs = 30_000;
 const shortestMs = 2000;
+/** What was written at once, or read at once after a silence, is one step: its lines are no faster for it. */
+const burstMs = 1000;
 
 interface Point {
   readonly time: number;
@@ -32,7 +34,10 @@ export class Throughput {
   /** Takes in what its source got since the last time. */
   update(): void {
     const { times, values } = this.#counts.rest();
-    for (let index = 0; index < times.length; index++) this.#take(times[index] ?? NaN, values[index] ?? NaN);
+    for (let index = 0; index < times.length; index++) {
+      index = lastOfBurst(times, values, index);
+      this.#take(times[index] ?? NaN, values[index] ?? NaN);
+    }
     this.#counts.pass(times.length);
   }
 
@@ -50,4 +55,12 @@ export class Throughput {
     this.mean.append(time, ((count - first.count) * 1000) / (time - first.time));
     this.#last = { time, count };
   }
+}
+
+/** The last sample that came with one, as long as the counter only grows. */
+function lastOfBurst(times: Float64Array, values: Float64Array, first: number): number {
+  const end = (times[first] ?? NaN) + burstMs;
+  let last = first;
+  while ((times[last + 1] ?? Infinity) < end && (values[last + 1] ?? NaN) >= (values[last] ?? NaN)) last++;
+  return last;
 }

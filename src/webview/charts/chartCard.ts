@@ -108,6 +108,8 @@ export class ChartCard {
     for (const [name, value] of Object.entries(attributes)) this.plot.setAttribute(name, value);
   }
 
+  /** Whether marks are told in words on it: once on a page is enough. */
+  tellsMarks = false;
   /** Whether its samples have come: before, there is nothing to draw. */
   filled = false;
 
@@ -168,7 +170,12 @@ export class ChartCard {
   #made(width: number, height: number): Chart<"line"> {
     const shared = this.#shared;
     [this.#canvas.width, this.#canvas.height] = [width, height];
-    const marks = marksPlugin(() => ({ marks: shared.marks, nans: this.#nans(), theme: shared.theme }));
+    const marks = marksPlugin(() => ({
+      marks: shared.marks,
+      nans: this.#nans(),
+      theme: shared.theme,
+      words: this.tellsMarks,
+    }));
     const lines = linesPlugin(() => ({ lines: this.#shown(), theme: shared.theme, span: shared.span }));
     const data = { datasets: [] };
     return new Chart(this.#canvas, { type: "line", data, options: this.#options(), plugins: [marks, lines] });

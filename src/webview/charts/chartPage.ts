@@ -119,6 +119,7 @@ export class ChartPage {
     this.#toolbar.show(snapshot.title, snapshot.sources.length === 0);
     this.#picker.show(snapshot.sources, snapshot.look.hidden);
     this.#cards = snapshot.charts.map((info) => new ChartCard(info, this.#shared));
+    if (this.#cards[0]) this.#cards[0].tellsMarks = true;
     this.#grid.replaceChildren(...this.#cards.map((card) => card.root));
     for (const card of this.#cards) card.showTable(this.#look.table);
     this.#frame(snapshot.frame);

@@ -8,9 +8,11 @@ interface Marked {
   /** When a line was not a number. */
   readonly nans: readonly number[];
   readonly theme: Theme;
+  /** Whether failures and alerts are told in words. */
+  readonly words: boolean;
 }
 
-/** Draws marks as thin upright lines, with words for failures and alerts, and red ticks where a value is not a number. */
+/** Draws marks as thin upright lines, with words for failures and alerts where there is room, and red ticks where a value is not a number. */
 export function marksPlugin(marked: () => Marked): Plugin<"line"> {
   return {
     id: "marks",
@@ -28,7 +30,7 @@ function isGrave({ kind }: ChartMark): boolean {
   return kind === "failed" || kind === "alert";
 }
 
-function drawMarks(chart: Chart, { marks, theme }: Marked): void {
+function drawMarks(chart: Chart, { marks, theme, words }: Marked): void {
   const { ctx, chartArea } = chart;
   const axis = chart.scales["x"];
   if (!axis) return;
@@ -53,7 +55,7 @@ function drawMarks(chart: Chart, { marks, theme }: Marked): void {
     ctx.lineTo(x + 0.5, chartArea.bottom);
     ctx.stroke();
     const grave = all.filter(isGrave).length;
-    if (grave > 0) free = drawLabel(chart, grave > 1 ? `${mark.label} +${grave - 1}` : mark.label, x, free);
+    if (words && grave > 0) free = drawLabel(chart, grave > 1 ? `${mark.label} +${grave - 1}` : mark.label, x, free);
   }
   ctx.restore();
 }
