@@ -35,6 +35,17 @@ export function cpuMsBelow(root: number): number {
   return below(root);
 }
 
+/** Sessions that a server has open: what its processes run that are sshd themselves. */
+export function channelsOf(server: number): number {
+  const all = processes();
+  const isServer = (words: string): boolean => /^(\S*\/)?sshd(:|\0|-session)/.test(words);
+  const below = (pid: number): number =>
+    all
+      .filter(({ parent }) => parent === pid)
+      .reduce((sum, child) => sum + (isServer(child.arguments) ? below(child.pid) : 1), 0);
+  return below(server);
+}
+
 function processes(): readonly Process[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -6,6 +6,7 @@ import { measureCharts } from "./charts";
 import { measureEta } from "./eta";
 import { print } from "./figure";
 import { measureFirstPicture } from "./firstPicture";
+import { measureFleet } from "./fleet";
 import { measureHostCost } from "./hostCost";
 import { measureLatency } from "./latency";
 import { measureLaunchToRed } from "./launchToRed";
@@ -21,6 +22,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   fuzz: measureFuzz,
   pathological: measurePathological,
   latency: measureLatency,
+  fleet: measureFleet,
   "launch-to-red": measureLaunchToRed,
   verdict: measureVerdict,
   "host-cost": measureHostCost,

@@ -29,9 +29,10 @@ export function openStory(
   definition: SessionDefinition,
   connector: HostConnector,
   logger: Logger = quiet,
+  coalesceMs = 20,
 ): StoryWindow {
   const clock = createClock({ now: () => Date.now(), after });
-  const store = new SessionStore((run) => ({ dispose: after(20, run) }));
+  const store = new SessionStore((run) => ({ dispose: after(coalesceMs, run) }));
   const logs = new FollowedLogs();
   const open = new OpenSessions({ store, logs, clock, logger, loadWatch: () => Promise.resolve({ HostWatch }) });
   open.open(id, definition, connector);
