@@ -16,7 +16,6 @@ flight=$1 boot=$2 uid=$3 every=$4 segment_bytes=$5 fields_1=$6 fields_2=$7 field
 base=${flight%/*} root=${flight%/v1/*}
 host=${base##*/} nonce=
 segments=8
-round=$(((every + 1) / 2))
 LC_ALL=C
 export LC_ALL
 umask 077
@@ -290,7 +289,7 @@ look() {
   note_logs
 }
 tick() {
-  tick_at=$((up + round))
+  tick_at=$((up + every))
   [ -e "$segment" ] && is_ours || end
   new_runs
   has_ended=
@@ -326,20 +325,19 @@ rm -f -- "$flight/.pipe.$$"
 find "$flight" -name 'spool.*' -mtime +7 -exec rm -f {} + 2>/dev/null
 find_segment
 look_at=$up tick_at=$up
-# dash has no `read -t` (status 2): there one bash that writes a line each round is waited for, and a `sleep` for each only
+# dash has no `read -t` (status 2): there one bash that writes a line each time is waited for, and a `sleep` for each only
 # where there is no bash.
 (read -r -t 0 line <&7) 2>/dev/null
 [ "$?" -ne 2 ] || {
   if command -v bash >/dev/null 2>&1; then
     : | bash --norc -c 'exec 0<>/proc/self/fd/0
-while kill -0 "$1"; do read -r -t "$2"; [ "$?" -gt 128 ] || exit; echo; done' bash "$$" "$round" >/proc/$$/fd/7 2>/dev/null 6<&- 7<&- 8>&- &
+while kill -0 "$1"; do read -r -t "$2"; [ "$?" -gt 128 ] || exit; echo; done' bash "$$" "$every" >/proc/$$/fd/7 2>/dev/null 6<&- 7<&- 8>&- &
   else
-    while sleep "$round"; do echo; done >/proc/$$/fd/7 2>/dev/null 6<&- 7<&- 8>&- &
+    while sleep "$every"; do echo; done >/proc/$$/fd/7 2>/dev/null 6<&- 7<&- 8>&- &
   fi
   ticker=$!
 }
 while :; do
-  clock
   [ "$up" -lt "$tick_at" ] || tick
   line='' before=$up
   if [ -n "$ticker" ]; then
@@ -351,14 +349,9 @@ while :; do
       [ "$up" != "$before" ] || sleep 1
     }
   fi
+  clock
   case $line in
-    [0-9]*)
-      clock
-      note_gpu
-      ;;
-    o*)
-      clock
-      note_outputs
-      ;;
+    [0-9]*) note_gpu ;;
+    o*) note_outputs ;;
   esac
 done

@@ -11,6 +11,7 @@ import { measureHostCost } from "./hostCost";
 import { measureLatency } from "./latency";
 import { measureLaunchToRed } from "./launchToRed";
 import { measureNight } from "./night";
+import { measureRecorder } from "./recorder";
 import { measureFuzz, measureGrowth, measurePathological, measureScan } from "./scan";
 import { measureVerdict } from "./verdict";
 
@@ -33,6 +34,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "catch-up": measureCatchUp,
   "first-picture": measureFirstPicture,
   night: measureNight,
+  recorder: measureRecorder,
   chaos: measureChaos,
 };
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { SessionEvent } from "../../src/core/session/events";
 import { morningReport, reportSummary } from "../../src/core/session/morningReport";
-import { gpuUse, meanOf, seenPart, silences } from "../../src/core/session/reportFigures";
+import { gainOf, gpuUse, longestStill, meanOf, seenPart, silences } from "../../src/core/session/reportFigures";
 import { MetricSeries } from "../../src/core/session/series";
 import { sparkline } from "../../src/core/session/sparkline";
 import { definition, ended, failure, ofStage, play, progress, record, records, stage } from "./sessions";
@@ -49,10 +49,10 @@ test("says what ran, what failed first and why, how fast it was, how the GPUs we
   assert.match(text, /\| train \| .*20:00 \| 12 h/);
   assert.match(
     text,
-    /\*\*train\*\*: 2 it\/s on average, .*20:00 to .*20:59\n\n!\[Speed of train\]\(data:image\/svg\+xml;utf8,%3Csvg/,
+    /\*\*train\*\*: 59 .*done from .*20:00 to .*20:59: 60 s.{1,2}\w+ with all pauses\. Its log says 2 it\/s on average, .*20:00 to .*20:59\.\n\n!\[Speed of train\]\(data:image\/svg\+xml;utf8,%3Csvg/,
   );
-  assert.match(text, /\*\*3 of 6 GPU hours idle\*\*/);
-  assert.match(text, /\| gpu8 0 \| 45 % \| 3 h \| 68 \/ 137 GB \|/);
+  assert.match(text, /\*\*3 of 6 GPU hours idle\*\* \(utilisation under 5 %\); 6 more were not seen\./);
+  assert.match(text, /\| gpu8 0 \| 45 % \| 3 h \| .*23:00 to .*01:59 \| 68 \/ 137 GB \|/);
   assert.match(text, /gpu8 was not seen from .*01:59 to 08:00/);
   assert.equal(reportSummary(night(), span), "1 failed, 1 running");
 });
@@ -115,4 +115,21 @@ test("hours are never more than there were, idle ones never more than those seen
       }
     }),
   );
+});
+
+test("outputs that stood still while they were looked at are named; what nobody looked at is no stand-still", () => {
+  const written = new MetricSeries("outputCount");
+  const minute = 60_000;
+  for (let at = 0; at < 600; at++) {
+    if (at > 400 && at < 450) continue;
+    written.append(evening + at * minute, at < 100 ? at : at < 160 ? 100 : Math.max(0, at - 300));
+  }
+  const same = (value: number, before: number): boolean => value === before;
+  assert.deepEqual(longestStill(written, { from: evening, to: evening + 250 * minute }, same, 15 * minute), {
+    from: evening + 160 * minute,
+    to: evening + 250 * minute,
+  });
+  assert.equal(longestStill(written, { from: evening + 301 * minute, to: morning }, same, 15 * minute), undefined);
+  // 100, then a new beginning at 0 and 299 more.
+  assert.deepEqual(gainOf(written, span), { amount: 399, from: evening, to: evening + 599 * minute });
 });

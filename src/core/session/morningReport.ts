@@ -2,16 +2,27 @@ import { isActive, isBad, lastSeen } from "./judge";
 import { adviceMarkdown, escapeMarkdown } from "./markdown";
 import { memberTitle } from "./memberTitle";
 import type { Gpu, Member, Session } from "./model";
-import { gpuUse, meanOf, seenPart, silences, type GpuUse, type Span } from "./reportFigures";
-import type { MetricSeries } from "./series";
+import {
+  gainOf,
+  gpuUse,
+  longestStill,
+  meanOf,
+  seenPart,
+  silences,
+  unseenMs,
+  type GpuUse,
+  type Span,
+} from "./reportFigures";
+import { MetricSeries } from "./series";
 import { barPicture, sparkline } from "./sparkline";
 import { stageText } from "./stageText";
 import { causeWithExit, stateText } from "./stateWords";
 import { tokenBins, tokenLimit, tokenText } from "./tokenLengths";
 import { age, amount, bytes, clockTime, count, duration, finishRange, gpuMemory, list, speed } from "./words";
 
-/** A host that sends no GPU sample for so long was not seen, ms. */
-const unseenMs = 5 * 60_000;
+/** Outputs that stand still for so long are worth a word, ms. */
+const stillMs = 15 * 60_000;
+const emptySeries = new MetricSeries("none");
 /** Bars of the token lengths. */
 const mostBars = 60;
 
@@ -56,7 +67,10 @@ export function reportSummary(session: Session, span: Span): string | undefined 
 function headline(session: Session, { to }: Span): string {
   const stages = [...session.stages.values()].map((stage) => `**${escapeMarkdown(stage.definition.name)}**: ${escapeMarkdown(stageText(stage, to))}`); // prettier-ignore
   const eta = session.eta.eta && finishRange(session.eta.eta, to);
-  const untimed = session.eta.untimed.length === 0 ? "" : `, without ${escapeMarkdown(list(session.eta.untimed))}`;
+  const untimed =
+    session.eta.untimed.length === 0
+      ? ""
+      : `, not counting ${escapeMarkdown(list(session.eta.untimed))}, never timed so far`;
   return [
     stages.length === 0 ? "No stages." : `- ${stages.join("\n- ")}`,
     eta === undefined ? undefined : `All through: **${eta}**${untimed}.`,
@@ -145,17 +159,41 @@ function ranTable(session: Session, span: Span): string | undefined {
 
 function speeds(session: Session, span: Span): string | undefined {
   const parts = allMembers(session).flatMap(({ title, member }) => {
+    const counted = gainWords(member, span);
+    const still = stillWords(member, span);
     const series = member.series.byName.get("rate");
     // The whole night would leave nothing to be seen of what ran for an hour.
     const seen = series && seenPart(series, span);
     const mean = series && meanOf(series, span);
-    if (!series || !seen || mean === undefined) return [];
-    const words = `**${escapeMarkdown(title)}**: ${speed(mean, member.progress?.rate_unit)} on average`;
+    const name = `**${escapeMarkdown(title)}**: `;
+    const all = [counted, still].filter((one) => one !== undefined).join(" ");
+    if (!series || !seen || mean === undefined) return all === "" ? [] : [`${name}${all}`];
+    const words = `${name}${all === "" ? "" : `${all} `}Its log says ${speed(mean, member.progress?.rate_unit)} on average`;
     const [from, to] = [clockTime(seen.from, span.to), clockTime(seen.to, span.to)];
     const times = from === to ? from : `${from} to ${to}`;
-    return [`${words}, ${times}\n\n${image(`Speed of ${title}`, sparkline(series, seen))}`];
+    return [`${words}, ${times}.\n\n${image(`Speed of ${title}`, sparkline(series, seen))}`];
   });
   return parts.length === 0 ? undefined : `## Speed\n\n${parts.join("\n\n")}`;
+}
+
+/** What was done in the span by the count of outputs or of the log, and how fast that was, pauses included. */
+function gainWords(member: Member, span: Span): string | undefined {
+  const { byName } = member.series;
+  const lines = byName.get("outputCount");
+  const gain = gainOf(lines ?? byName.get("done") ?? emptySeries, span);
+  if (!gain || gain.amount === 0) return undefined;
+  const unit = lines ? (member.written?.unit ?? "") : (member.progress?.unit ?? "");
+  const one = unit.replace(/s$/, "");
+  const [from, to] = [clockTime(gain.from, span.to), clockTime(gain.to, span.to)];
+  const pace = speed(gain.amount / ((gain.to - gain.from) / 1000), `${one === "" || unit === "B" ? "it" : one}/s`);
+  return `${count(gain.amount)} ${escapeMarkdown(lines ? `${unit} written` : `${unit} done`.trim())} from ${from} to ${to}: ${escapeMarkdown(pace)} with all pauses.`;
+}
+
+function stillWords(member: Member, span: Span): string | undefined {
+  const series = member.series.byName.get("outputCount") ?? member.series.byName.get("outputBytes");
+  const still = series && longestStill(series, span, (value, before) => value === before, stillMs);
+  if (!still) return undefined;
+  return `Nothing new from ${clockTime(still.from, span.to)} to ${clockTime(still.to, span.to)} (${duration(still.to - still.from)}).`;
 }
 
 function tokens(session: Session): string | undefined {
@@ -180,21 +218,24 @@ function gpuTable(session: Session, span: Span): string | undefined {
   if (used.length === 0) return undefined;
   const idle = used.reduce((sum, { use }) => sum + use.idleHours, 0);
   const seen = used.reduce((sum, { use }) => sum + use.seenHours, 0);
+  const unseenHours = Math.max(0, (used.length * (span.to - span.from)) / 3_600_000 - seen);
   const rows = used.map(({ host, gpu, use }) => {
+    const { longestIdle } = use;
+    const when = longestIdle ? `${clockTime(longestIdle.from, span.to)} to ${clockTime(longestIdle.to, span.to)}` : "";
     const memory =
       use.peakMemoryMib === undefined ? "" : (gpuMemory(use.peakMemoryMib, gpu.sample.memoryTotalMib) ?? "");
-    return `| ${escapeMarkdown(host)} ${String(gpu.index)} | ${String(Math.round(use.meanUtilisation))} % | ${hours(use.idleHours)} h | ${memory} | ${escapeMarkdown(list(gpu.usedBy))} |`;
+    return `| ${escapeMarkdown(host)} ${String(gpu.index)} | ${String(Math.round(use.meanUtilisation))} % | ${hours(use.idleHours)} h | ${when} | ${memory} | ${escapeMarkdown(list(gpu.usedBy))} |`;
   });
   return [
     "## GPUs",
-    `**${hours(idle)} of ${hours(seen)} GPU hours idle** (under 5 %).`,
-    `| GPU | mean | idle | most memory | claimed by |\n| --- | --- | --- | --- | --- |\n${rows.join("\n")}`,
+    `**${hours(idle)} of ${hours(seen)} GPU hours idle** (utilisation under 5 %)${unseenHours > 0.05 ? `; ${hours(unseenHours)} more were not seen` : ""}.`,
+    `| GPU | mean | idle | longest idle | most memory | claimed by |\n| --- | --- | --- | --- | --- | --- |\n${rows.join("\n")}`,
   ].join("\n\n");
 }
 
 /** To a tenth: nobody counts a night in seconds. */
 function hours(value: number): string {
-  return value > 0 && value < 0.05 ? "under 0.1" : count(Math.round(value * 10) / 10);
+  return value > 0 && value < 0.05 ? "under 0.1" : String(Math.round(value * 10) / 10);
 }
 
 function unseen(session: Session, span: Span): string | undefined {
