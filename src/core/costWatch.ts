@@ -3,8 +3,9 @@ import type { HostCost, HostOps } from "./ports";
 
 /** After connecting: what is done once is not what watching costs. */
 const firstAfterMs = 30_000;
-/** Asking costs something too. */
-const everyMs = 60_000;
+/** The first figure comes soon; after it seldom, since asking costs something too. */
+const firstSpanMs = 60_000;
+const everyMs = 5 * 60_000;
 
 /** Tells what watching costs the host, until aborted; nothing where the host cannot tell. */
 export async function watchCost(
@@ -19,6 +20,7 @@ export async function watchCost(
   while (!signal.aborted) {
     const cost = await ops.cost?.();
     const at = clock.now();
+    const first = last === undefined;
     if (cost && last && at > last.at) {
       const ms = at - last.at;
       // A channel whose end nobody has waited for yet takes its time with it for a moment.
@@ -26,6 +28,6 @@ export async function watchCost(
       tell({ cpuShare: cpuMs / ms, bytesPerSecond: (1000 * (cost.bytes - last.cost.bytes)) / ms });
     }
     last = cost && { cost, at };
-    await clock.sleep(everyMs, signal);
+    await clock.sleep(first ? firstSpanMs : everyMs, signal);
   }
 }

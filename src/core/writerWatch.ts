@@ -17,6 +17,16 @@ interface Link {
 
 type WriterContext = Pick<MonitorContext, "store" | "clock" | "logger">;
 
+/** A log that may be asked about now, and whether it is time to. */
+interface Candidate {
+  readonly key: string;
+  readonly one: Pick<PlacedMember, "ref" | "member">;
+  readonly path: string;
+  readonly quietSince: number;
+  readonly link: Link;
+  readonly due: boolean;
+}
+
 interface Asked {
   /** Since when the log was quiet then. */
   readonly quietSince: number;
@@ -33,28 +43,52 @@ export class WriterWatch {
   readonly #session: string;
   readonly #asked = new Map<string, Asked>();
   readonly #underWay = new Set<string>();
+  #round: Candidate[] = [];
 
   constructor(context: WriterContext, session: string) {
     this.#context = context;
     this.#session = session;
   }
 
-  /** @param quietSince when a log that was read to its end has last grown, our clock; undefined before that */
-  look({ ref, member }: PlacedMember, quietSince: number | undefined, { ops, signal }: Link): void {
+  /**
+   * To be called for all members in one go: what is asked about them then is one search.
+   * @param quietSince when a log that was read to its end has last grown, our clock; undefined before that
+   */
+  look({ ref, member }: PlacedMember, quietSince: number | undefined, link: Link): void {
     const now = this.#context.clock.now();
     const path = member.log?.path;
     // Growth is proof enough of life.
     if (member.run || path === undefined || quietSince === undefined || now - quietSince < everyMs) return;
     const key = `${ref.stage}/${ref.member}`;
+    const asked = this.#askedSince(key, quietSince);
+    const left = (asked?.nextAt ?? 0) - now;
+    // One whose turn comes soon goes along with another.
+    if (this.#underWay.has(key) || left > (asked?.wait ?? 0) / 2) return;
+    this.#round.push({ key, one: { ref, member }, path, quietSince, link, due: left <= 0 });
+    if (this.#round.length === 1) {
+      void Promise.resolve().then(() => {
+        this.#askAll();
+      });
+    }
+  }
+
+  #askedSince(key: string, quietSince: number): Asked | undefined {
     const asked = this.#asked.get(key);
-    const again = asked?.quietSince === quietSince ? asked : undefined;
-    if (this.#underWay.has(key) || now < (again?.nextAt ?? 0)) return;
-    this.#underWay.add(key);
-    void this.#ask({ ref, member }, path, { ops, signal }).then((found) => {
-      const wait = found ? everyMs : Math.min(mostMs, 4 * (again?.wait ?? everyMs));
-      this.#underWay.delete(key);
-      this.#asked.set(key, { quietSince, wait, nextAt: this.#context.clock.now() + wait });
-    });
+    return asked?.quietSince === quietSince ? asked : undefined;
+  }
+
+  #askAll(): void {
+    const round = this.#round;
+    this.#round = [];
+    if (!round.some(({ due }) => due)) return;
+    for (const { key, one, path, quietSince, link } of round) {
+      this.#underWay.add(key);
+      void this.#ask(one, path, link).then((found) => {
+        const wait = found ? everyMs : Math.min(mostMs, 4 * (this.#askedSince(key, quietSince)?.wait ?? everyMs));
+        this.#underWay.delete(key);
+        this.#asked.set(key, { quietSince, wait, nextAt: this.#context.clock.now() + wait });
+      });
+    }
   }
 
   /** Whether somebody has it open. */

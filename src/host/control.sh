@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2015,SC2034,SC2154,SC2317
+# shellcheck shell=sh disable=SC2015,SC2034,SC2154,SC2317,SC3045
 # The one shell that a connection keeps: start-up files are paid for once. In: nonce, silence_limit. It reads lines: "ask ID
 # BYTES", "stream ID BYTES" and "launch ID BYTES", each followed by so many bytes of script; "stop ID"; an empty line as
 # a sign of life. Requests run beside each other; one of them at a time prints, by a token in a pipe of our own.
@@ -56,7 +56,7 @@ finish_stream() {
 }
 # A script that answers: its output is kept until it is complete.
 run_ask() {
-  exec </dev/null
+  exec </dev/null 6>&-
   job_begins
   trap over EXIT
   finish() {
@@ -71,6 +71,7 @@ run_ask() {
 }
 # A script that prints bytes, or goes on: it calls hold and release itself.
 run_stream() {
+  exec 6>&-
   job_begins
   trap over EXIT
   finish() { finish_stream; }
@@ -80,7 +81,7 @@ run_stream() {
 # A shell makes what it starts with & ignore INT and QUIT for ever, so the launch runs in the foreground; it lets go by
 # itself (see launch.sh).
 run_launch() (
-  exec </dev/null
+  exec </dev/null 6>&-
   job_begins
   trap over EXIT
   finish() { finish_stream; }
@@ -116,32 +117,51 @@ end_all() {
   [ -z "$dog" ] || kill "$dog"
   exit 0
 }
-# Ends all after a silence: a link that is half open leaves nothing behind.
-watchdog() {
-  if [ -n "$dog" ]; then
-    kill "$dog"
-    wait "$dog"
+# Ends all after a silence: a link that is half open leaves nothing behind. It hears of each sign of life by a pipe, since a
+# process for each would be most of what a quiet link costs; where no `read` has a time limit it is started anew.
+start_dog() {
+  (read -r -t 0 nothing <&6) 2>/dev/null
+  if [ "$?" -ne 2 ]; then
+    (
+      while read -r -t "$silence_limit" nothing <&6; do :; done
+      kill -TERM "$main"
+    ) </dev/null >/dev/null &
+  elif command -v bash >/dev/null 2>&1; then
+    bash --norc -c 'while read -r -t "$2"; do :; done
+kill -TERM "$1"' bash "$main" "$silence_limit" <&6 >/dev/null &
+  else
+    exec 6>&-
+    dog_hears=
+    (
+      trap 'kill "$asleep"; exit 0' TERM
+      sleep "$silence_limit" &
+      asleep=$!
+      wait "$asleep"
+      kill -TERM "$main"
+    ) </dev/null >/dev/null &
   fi
-  (
-    trap 'kill "$asleep"; exit 0' TERM
-    sleep "$silence_limit" &
-    asleep=$!
-    wait "$asleep"
-    kill -TERM "$main"
-  ) </dev/null >/dev/null &
   dog=$!
+}
+heard() {
+  if [ -n "$dog_hears" ]; then
+    printf '\n' >&6
+    return
+  fi
+  kill "$dog"
+  wait "$dog"
+  start_dog
 }
 main() {
   exec 5<>/proc/self/fd/0 <&3 3<&-
   read -r main rest </proc/self/stat
-  jobs='' dog=''
+  jobs='' dog='' dog_hears=1
   give
   trap end_all TERM HUP PIPE
-  watchdog
+  start_dog
   while read -r word id bytes; do
     case $word in
       '')
-        watchdog
+        heard
         take
         printf '\n%s beat\n' "$nonce"
         give
@@ -162,4 +182,8 @@ main() {
 }
 begin
 exec 3<&0 2>/dev/null
-: | main
+# Two pipes of our own: what the dog hears by, and the token.
+: | {
+  exec 6<>/proc/self/fd/0
+  : | main
+}

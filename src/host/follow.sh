@@ -10,8 +10,13 @@ start_tail() {
   bell=$(mktemp -d 2>/dev/null) && mkfifo "$bell/bell" 2>/dev/null || return 2
   exec 5<>"$bell/bell" 6>"$bell/bell" 5<&-
   rm -rf -- "$bell"
-  # -s is how often it looks whether we live, and for new bytes where the file system tells of none.
-  LC_ALL=C tail -c "+$((offset + 1))" -f -s 2 --pid="$$" -- "$open_path" 2>&6 6>&- 7>&- 8<&- &
+  # -s is how often it looks whether we live, and for new bytes where the file system tells of none: tail waits to be told
+  # where it knows that all who write are on this machine. Each look costs.
+  case $(stat -f -c %T -- "$open_path" 2>/dev/null) in
+    ext* | xfs | btrfs | tmpfs | f2fs | zfs) look_each=15 ;;
+    *) look_each=2 ;;
+  esac
+  LC_ALL=C tail -c "+$((offset + 1))" -f -s "$look_each" --pid="$$" -- "$open_path" 2>&6 6>&- 7>&- 8<&- &
   child=$!
   exec 6>&-
   tries=0

@@ -1,7 +1,5 @@
-import type { LogWriter } from "../core/following";
 import type { ToolCandidate } from "../core/ports";
 import { ExpectedError } from "../core/errors";
-import logWriterScript from "../host/logWriter.sh";
 import readScript from "../host/readPart.sh";
 import setupScript from "../host/setup.sh";
 import shellPathsScript from "../host/shellPaths.sh";
@@ -83,13 +81,4 @@ function plain(text: string): string {
   // eslint's no-control-regex wants no escape written in a pattern, so the pattern is built.
   const escapes = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, "g");
   return text.replace(escapes, "").replace(/\s+/g, " ").trim().slice(0, 500);
-}
-
-/** See `HostOps.logWriter`. */
-export async function logWriter(session: HostSession, path: string, known = 0): Promise<LogWriter> {
-  const variables = { ...session.variables, path, known: whole(known) };
-  const [answer = ""] = await session.control.ask([logWriterScript], variables);
-  const [, pid] = /^@ open (\d+)$/.exec(answer) ?? [];
-  if (pid !== undefined) return { open: true, pid: Number(pid) };
-  return answer === "@ closed" ? { open: false } : {};
 }

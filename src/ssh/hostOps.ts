@@ -25,7 +25,7 @@ import stopScript from "../host/stop.sh";
 import { findProgram } from "./doctor";
 import { existingWork, giveUpRetries, setAside } from "./existing";
 import { followFile } from "./followFile";
-import { findTools, logWriter, readPart } from "./hostFiles";
+import { findTools, readPart } from "./hostFiles";
 import { watchGpus } from "./gpus";
 import { readHistory } from "./history";
 import { costOf, CountedTransport } from "./hostCost";
@@ -34,6 +34,7 @@ import { envFileNames } from "./jobEnvironment";
 import { launchRun } from "./launchRun";
 import { Control } from "./control";
 import { LogLooks } from "./logLooks";
+import { LogWriters } from "./logWriters";
 import { checkOutputs } from "./outputs";
 import { preflight } from "./preflight";
 import { hostFolder, isName, nameFolder, RecordReader } from "./records";
@@ -105,9 +106,11 @@ export async function openHost(
     silence_limit: silence,
   };
   const looks = new LogLooks(control, clock);
+  const writers = new LogWriters(control);
   const seats = new TailSeats(clock);
   const { recorderSeconds } = surroundings;
-  const session = { transport, definition, clock, logger, identity, control, looks, seats, variables, recorderSeconds };
+  const shared = { transport, definition, clock, logger, identity, control, looks, writers, seats };
+  const session = { ...shared, variables, recorderSeconds };
   return opsOf(session, () => costOf(session, transport.received));
 }
 
@@ -186,7 +189,7 @@ function opsOf(opened: HostSession, cost: () => Promise<HostCost | undefined>): 
     checkOutputs: (check, cwd): Promise<OutputReport> => checkOutputs(session, check, cwd),
     tokenCounts: (query, cwd) => tokenCounts(session, query, cwd),
     findTools: (names, cwd): Promise<readonly ToolCandidate[]> => findTools(session, names, cwd),
-    logWriter: (path, known): Promise<LogWriter> => logWriter(session, path, known),
+    logWriter: (path, known): Promise<LogWriter> => session.writers.of(path, known),
     existing: (query) => existingWork(session, query),
     setAside: (query, how) => setAside(session, query, how),
     history: (since) => readHistory(session, since),
@@ -221,8 +224,13 @@ async function* watchRecords(
   const variables = { ...session.variables, session: sessionFolder(name) };
   const reader = new RecordReader(session.identity, session.logger);
   for await (const line of lines(session.control.stream([recordList, watchScript], variables, signal))) {
-    if (line !== "@ done") reader.line(line);
-    else yield reader.take();
+    if (line !== "@ done") {
+      reader.line(line);
+    } else {
+      // What a run wrote before it ended is wanted at once.
+      session.looks.hurry();
+      yield reader.take();
+    }
   }
   throw new Error(`The watch of ${name} on ${session.transport.label} ended: the link broke.`);
 }

@@ -2,6 +2,7 @@ import type { Clock, HostIdentity, Logger, Transport } from "../core/ports";
 import type { HostDefinition } from "../core/session/definition";
 import type { Control } from "./control";
 import type { LogLooks } from "./logLooks";
+import type { LogWriters } from "./logWriters";
 import type { ScriptVariables } from "./scriptChannel";
 import type { TailSeats } from "./tailSeats";
 
@@ -15,6 +16,7 @@ export interface HostSession {
   readonly control: Control;
   readonly seats: TailSeats;
   readonly looks: LogLooks;
+  readonly writers: LogWriters;
   /** `root`, `host`, `boot`, `uid` and `silence_limit`, which all scripts use. */
   readonly variables: ScriptVariables;
   /** How often the flight recorder looks, if not as always; for tests. */

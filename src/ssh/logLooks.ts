@@ -2,8 +2,10 @@ import type { Clock } from "../core/ports";
 import looksScript from "../host/logLooks.sh";
 import type { Control } from "./control";
 
-/** How often logs without a channel of their own are looked at. */
+/** How often logs without a channel of their own are looked at; and where nothing has happened for a while. */
 const roundMs = 1000;
+const quietRoundMs = 5000;
+const quietAfterMs = 30_000;
 
 /** What is at a path. `file` without numbers: it changed between two looks, so it must be looked at closer. */
 export type LogLook =
@@ -20,16 +22,21 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Looks at the logs that are polled, all in one request a second. */
+/** Looks at the logs that are polled, all in one request: each second, or each five where all is quiet. */
 export class LogLooks {
   readonly #control: Control;
   readonly #clock: Clock;
   #waiting: Waiting[] = [];
   #going = false;
+  /** What the rounds saw last, by path, and when that was something else than before. */
+  readonly #seen = new Map<string, string>();
+  #changedAt: number;
+  #wake = new AbortController();
 
   constructor(control: Control, clock: Clock) {
     this.#control = control;
     this.#clock = clock;
+    this.#changedAt = clock.now();
   }
 
   async now(path: string): Promise<LogLook> {
@@ -45,15 +52,36 @@ export class LogLooks {
     });
   }
 
+  /** Something has happened on the host, of which logs may tell: they are looked at soon, and often for a while. */
+  hurry(): void {
+    this.#changedAt = this.#clock.now();
+    this.#wake.abort();
+  }
+
+  async #pause(): Promise<void> {
+    const quiet = this.#clock.now() - this.#changedAt >= quietAfterMs;
+    this.#wake = new AbortController();
+    if (!quiet) await this.#clock.sleep(roundMs);
+    else await this.#clock.sleep(quietRoundMs, this.#wake.signal).catch(() => undefined); // somebody is in a hurry
+  }
+
+  #note(path: string, look: LogLook | undefined): void {
+    const seen = JSON.stringify(look);
+    if (this.#seen.get(path) === seen) return;
+    this.#seen.set(path, seen);
+    this.#changedAt = this.#clock.now();
+  }
+
   async #rounds(): Promise<void> {
     this.#going = true;
     while (this.#waiting.length > 0) {
-      await this.#clock.sleep(roundMs);
+      await this.#pause();
       const round = this.#waiting;
       this.#waiting = [];
       try {
         const looks = await this.#look(round.map(({ path }) => path));
-        round.forEach(({ resolve }, index) => {
+        round.forEach(({ path, resolve }, index) => {
+          this.#note(path, looks[index]);
           resolve(looks[index] ?? { kind: "file" });
         });
       } catch (error) {

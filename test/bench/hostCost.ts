@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { startBenchHost, watching, type BenchHost } from "./benchHost";
 import { pause, print, setting } from "./figure";
-import { cpuMsBelow, serverOf } from "./hostProcesses";
+import { cpuBelow, serverOf } from "./hostProcesses";
 
 /** Prints eight GPUs, once or each interval, as the real one does; while it stays open its cost is not counted. */
 const simulated = `#!/bin/sh
@@ -132,9 +132,16 @@ const settleMs = 30_000;
 async function costOf(host: BenchHost, seconds: number): Promise<Cost> {
   await pause(settleMs);
   const server = serverOf(host.folder);
-  const [cpu, bytes, began] = [cpuMsBelow(server), host.wire.bytes(), performance.now()];
+  const [before, bytes, began] = [cpuBelow(server), host.wire.bytes(), performance.now()];
   await pause(seconds * 1000);
-  const [used, sent, ms] = [cpuMsBelow(server) - cpu, host.wire.bytes() - bytes, performance.now() - began];
+  const [after, sent, ms] = [cpuBelow(server), host.wire.bytes() - bytes, performance.now() - began];
+  // One that has ended meanwhile is counted by who waited for it.
+  const took = [...after].map(([pid, { name, cpuMs }]) => ({ name, ms: cpuMs - (before.get(pid)?.cpuMs ?? 0) }));
+  const most = took.sort((a, b) => b.ms - a.ms).filter((one) => one.ms >= 1);
+  process.stderr.write(
+    `${most.map((one) => `${one.name} ${one.ms.toFixed(0)} ms`).join(", ")}; load ${loadavg()[0]}\n`,
+  );
+  const used = took.reduce((sum, one) => sum + one.ms, 0);
   return { percent: (100 * used) / ms, kilobytesAMinute: sent / 1000 / (ms / 60_000) };
 }
 

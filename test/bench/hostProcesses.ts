@@ -20,19 +20,26 @@ export function serverOf(folder: string): number {
 }
 
 /**
- * CPU milliseconds of a process and all below it, living or waited for, without nvidia-smi and what it started.
- * proc(5): schedstat has a living process's own time in ns, fields 16 and 17 of stat what its children took. What left its
- * parent (setsid and a double fork) is not counted.
+ * CPU milliseconds of a process and of each below it, by process id, without nvidia-smi and what it started; what children
+ * took that have ended is their parent's. proc(5): schedstat has a living process's own time in ns, fields 16 and 17 of stat
+ * what its children took. What left its parent (setsid and a double fork) is not counted.
  */
-export function cpuMsBelow(root: number): number {
+export function cpuBelow(root: number): ReadonlyMap<number, { readonly name: string; readonly cpuMs: number }> {
   const all = processes();
-  const below = (pid: number): number => {
+  const found = new Map<number, { name: string; cpuMs: number }>();
+  const note = (pid: number): void => {
     const own = all.find((process) => process.pid === pid);
-    if (own === undefined || /(^|\/)nvidia-smi(\0|$)/.test(own.arguments.split("\0").slice(0, 2).join("\0"))) return 0;
-    const children = all.filter((process) => process.parent === pid);
-    return children.reduce((sum, child) => sum + below(child.pid), own.cpuMs);
+    if (own === undefined || /(^|\/)nvidia-smi(\0|$)/.test(own.arguments.split("\0").slice(0, 2).join("\0"))) return;
+    found.set(pid, { name: own.arguments.split("\0")[0] ?? "", cpuMs: own.cpuMs });
+    for (const child of all) if (child.parent === pid) note(child.pid);
   };
-  return below(root);
+  note(root);
+  return found;
+}
+
+/** The sum of `cpuBelow`. */
+export function cpuMsBelow(root: number): number {
+  return [...cpuBelow(root).values()].reduce((sum, { cpuMs }) => sum + cpuMs, 0);
 }
 
 /** Sessions that a server has open: what its processes run that are sshd themselves. */
