@@ -11,7 +11,9 @@ import { situationOf } from "../src/core/session/estimateSituation";
 import { type ProgressRow } from "../src/core/session/estimateTrack";
 
 /** Askings of a run, spread over 3 … 97 % of its duration. */
-const askings = 8;
+const askings = 12;
+/** Of estimateInputs.ts. Where nothing can be said, a record holds no numbers. */
+const inputs = 112;
 /** Steps of the simulation in the time that the run would take at its nominal rate. */
 const steps = 1500;
 
@@ -57,10 +59,10 @@ function drawsOf(seed: number) {
 type Draws = ReturnType<typeof drawsOf>;
 
 /** Lasting changes: from when on (share of the nominal time) which factor holds. */
-function levelsOf(d: Draws): readonly (readonly [number, number])[] {
+function levelsOf(d: Draws, plain: boolean): readonly (readonly [number, number])[] {
   const factor = (): number => Math.exp((d.upTo(2) === 0 ? -1 : 1) * d.between(0.2, 1.2));
-  const u = d.share();
-  if (u < 0.45) return [];
+  const u = d.share() * (plain ? 0.7 : 1);
+  if (u < 0.42) return [];
   if (u < 0.7) return [[d.between(0.03, 0.97), factor()]];
   const count = u < 0.8 ? 2 : 3 + d.upTo(6);
   const moments = Array.from({ length: count }, () => d.between(0.03, 0.97)).sort((a, b) => a - b);
@@ -92,6 +94,8 @@ function driftOf(d: Draws): (time: number) => number {
 /** What a run is made of; times in units of its nominal duration. */
 function planOf(d: Draws) {
   const total = Math.round(d.logBetween(40, 500_000));
+  // Most jobs meet few things: no dips, and one lasting change at most.
+  const plain = d.chance(0.65);
   const some = <T>(chance: number, most: number, one: () => T): readonly T[] =>
     Array.from({ length: d.chance(chance) ? 1 + d.upTo(most) : 0 }, one);
   return {
@@ -100,9 +104,9 @@ function planOf(d: Draws) {
       ? { length: d.logBetween(0.004, 0.2), from: d.between(0, 0.6), power: d.logBetween(0.5, 3) }
       : undefined,
     drift: driftOf(d),
-    levels: levelsOf(d),
-    pauses: some(0.3, 3, () => ({ at: d.between(0.03, 0.97), length: d.logBetween(0.008, 0.15) })),
-    dips: some(0.15, 2, () => ({
+    levels: levelsOf(d, plain),
+    pauses: some(0.3, plain ? 2 : 3, () => ({ at: d.between(0.03, 0.97), length: d.logBetween(0.008, 0.15) })),
+    dips: some(plain ? 0 : 0.3, 2, () => ({
       at: d.between(0.05, 0.95),
       length: d.logBetween(0.02, 0.25),
       by: d.logBetween(0.03, 0.5),
@@ -128,7 +132,7 @@ function planOf(d: Draws) {
     noise: d.logBetween(0.01, 0.5),
     memory: Math.exp(-1 / steps / d.logBetween(0.001, 0.25)),
     burst: d.chance(0.2) ? Math.max(2, Math.round(d.logBetween(0.001, 0.05) * total)) : 1,
-    white: d.chance(0.5) ? d.logBetween(0.02, 0.8) : 0,
+    white: d.chance(plain ? 0.25 : 0.6) ? d.logBetween(0.02, 0.8) : 0,
     everyItems: Math.max(1, Math.round(total / d.logBetween(20, 1500))),
     byTime: d.chance(0.35),
     everyTime: 1 / d.logBetween(25, 1500),
@@ -192,7 +196,7 @@ function runOf(d: Draws): Run | undefined {
 
 function recordOf(rows: readonly ProgressRow[], now: number, truth: number): readonly number[] {
   const situation = situationOf(rows, now);
-  if (!situation || !(situation.left > 0)) return [];
+  if (!situation || !(situation.left > 0)) return new Array<number>(inputs + 5).fill(Number.NaN);
   const ahead = [
     situation.left * Math.exp(situation.pace),
     situation.pauses,

@@ -227,8 +227,9 @@ test("a rate that has fallen all the time is expected to go on falling, one that
 test("the table fits the inputs, which are finite whatever the rows", () => {
   const sizes = layers.map(({ offsets }) => offsets.length);
   assert.equal(center.length, scale.length);
-  layers.forEach(({ weights, offsets }, i) => {
-    assert.equal(weights.length, offsets.length * (i === 0 ? center.length : (sizes[i - 1] ?? 0)));
+  layers.forEach(({ weights, steps, offsets }, i) => {
+    assert.equal(steps.length, offsets.length);
+    assert.equal(atob(weights).length, offsets.length * (i === 0 ? center.length : (sizes[i - 1] ?? 0)));
   });
   assert.equal(sizes.at(-1), 3);
   fc.assert(

@@ -2,8 +2,9 @@ import { type Situation } from "./estimateSituation";
 import { type Cell } from "./estimateTrack";
 import { median } from "./median";
 
-/** Equal stretches of the work done so far whose pace is looked at. */
-const stretches = 12;
+/** Equal stretches of the work done so far whose pace is looked at, and those whose pauses are. */
+const stretches = 48;
+const pauseStretches = 12;
 
 /**
  * What the correction of a forecast is judged by, in a fixed order: figures without a unit, so that neither the length
@@ -23,7 +24,9 @@ export function inputsOf(situation: Situation): readonly number[] {
     ...[Math.log(track.states / 100), Math.log(cells.length / 60), Math.log(whole / Math.max(whole, done))],
     ...said.map((each) => within(each - pace, 2)),
     ...[situation.error, Math.log(scatterOf(paces, 4) + 0.005)],
-    ...profileOf(cells).map((each) => within(each - pace, 2.5)),
+    ...situation.errors,
+    ...profileOf(cells, stretches, "active").map((each) => within(each - pace, 2.5)),
+    ...pausedOf(cells).map((each) => within(each, 3)),
     within(paces[paces.length - 1] ?? 0, 2.5),
     ...track.newest.map((each) => within(Math.log(each) - pace, 3)),
     ...trendOf(cells, paces, 0.12),
@@ -57,23 +60,29 @@ function within(value: number, bound: number): number {
   return Number.isNaN(value) ? 0 : Math.max(-bound, Math.min(bound, value));
 }
 
-/** Logarithms of the seconds per item over equal shares of the work. */
-function profileOf(cells: readonly Cell[]): readonly number[] {
+/** How much longer equal shares of the work took for their pauses; logarithms. */
+function pausedOf(cells: readonly Cell[]): readonly number[] {
+  const active = profileOf(cells, pauseStretches, "active");
+  return profileOf(cells, pauseStretches, "seconds").map((each, i) => each - (active[i] ?? 0));
+}
+
+/** Logarithms of the seconds per item over `count` equal shares of the work. */
+function profileOf(cells: readonly Cell[], count: number, of: "seconds" | "active"): readonly number[] {
   const whole = cells[cells.length - 1]?.workAtEnd ?? 0;
   const profile: number[] = [];
   let at = 0;
   let begun = 0;
   let time = 0;
   let before = 0;
-  for (let k = 1; k <= stretches; k++) {
-    const edge = (whole * k) / stretches;
+  for (let k = 1; k <= count; k++) {
+    const edge = (whole * k) / count;
     for (let cell = cells[at]; cell && begun + cell.work <= edge * (1 + 1e-12); cell = cells[++at]) {
       begun += cell.work;
-      time += cell.active;
+      time += cell[of];
     }
     const next = cells[at];
-    const until = time + (next ? (next.active * (edge - begun)) / next.work : 0);
-    profile.push(Math.log(((until - before) * stretches) / whole));
+    const until = time + (next ? (next[of] * (edge - begun)) / next.work : 0);
+    profile.push(Math.log(((until - before) * count) / whole));
     before = until;
   }
   return profile;

@@ -10,6 +10,8 @@ export interface Situation {
   readonly total: number;
   /** Logarithms of the seconds per item that each plain method expects. */
   readonly said: readonly number[];
+  /** Mean size of each method's error on this run's past. */
+  readonly errors: readonly number[];
   /** How wrong they were on this run's past, weighed like their mean. */
   readonly error: number;
   /** Logarithm of the seconds per item that follows from them. */
@@ -36,7 +38,8 @@ export function situationOf(rows: readonly ProgressRow[], now: number): Situatio
   if (!track) return null;
   const left = Math.max(0, last.total - last.done);
   const said = forecasts(track.cells);
-  const blended = blend(said, pastErrors(track.cells, said.length));
+  const errors = pastErrors(track.cells, said.length);
+  const blended = blend(said, errors);
   const age = Math.max(0, now - last.t);
   // Work goes on since the last row, as long as the log is not quieter than its own cadence; then the finish slides.
   const underWay = Math.min(age, track.usualGap);
@@ -46,6 +49,7 @@ export function situationOf(rows: readonly ProgressRow[], now: number): Situatio
     left,
     total: last.total,
     said,
+    errors,
     error: blended.error,
     pace: Math.log(paceAhead(track, Math.exp(blended.value), last.done / last.total)),
     underWay,

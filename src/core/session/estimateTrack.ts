@@ -27,7 +27,7 @@ export interface Track {
   readonly slowEnd: number;
   /** Different states of the counter that were seen. */
   readonly states: number;
-  /** Seconds per item over the last three and the last seven gaps between rows. */
+  /** Seconds per item over the newest gaps between rows: the last one, the last two … (`newestGaps`). */
   readonly newest: readonly number[];
   /** Pauses that come back; what they took is in no stretch. */
   readonly habit: Habit | undefined;
@@ -35,6 +35,8 @@ export interface Track {
 
 /** More stretches would be finer than the noise of real logs; fewer would hide a change. */
 const mostCells = 60;
+/** How many of the newest gaps are looked at together. */
+const newestGaps = [1, 2, 3, 5, 7, 12, 20, 40] as const;
 /** A gap this many times the usual one is a pause. */
 const pauseFactor = 6;
 
@@ -51,7 +53,7 @@ export function trackOf(rows: readonly ProgressRow[]): Track | null {
     usualGap: sorted[Math.floor(0.9 * sorted.length)] ?? 0,
     slowEnd: slowEndOf(moments),
     states: moments.length,
-    newest: [3, 7].map((gaps) => paceOfLast(moments, gaps)),
+    newest: newestGaps.map((gaps) => paceOfLast(moments, gaps)),
     habit,
   };
 }
