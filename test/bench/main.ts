@@ -1,4 +1,5 @@
 // Prints the figures of docs/performance.md, one line of JSON each:  npm run --silent bench [-- NAME…]
+import { measureAdversary } from "./adversary";
 import { measureActivation, measurePackage } from "./activation";
 import { measureCatchUp } from "./catchUp";
 import { measureChaos } from "./chaos";
@@ -36,6 +37,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   night: measureNight,
   recorder: measureRecorder,
   chaos: measureChaos,
+  adversary: measureAdversary,
 };
 
 const names = process.argv.slice(2);

@@ -3,14 +3,13 @@ import assert from "node:assert/strict";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { alertRows } from "../../src/core/session/alertRows";
 import { gpuRows } from "../../src/core/session/gpuRows";
 import { rowsById } from "../../src/core/session/rows";
 import { stageRows } from "../../src/core/session/stageRows";
 import type { ExitStatus } from "../../src/core/ports";
 import { openHost } from "../../src/ssh/hostOps";
+import { endlessStages, kept, readEndlessLine } from "./endlessLine";
 import { realClock } from "./hostHarness";
 import { hostileTransport, type HostileShell } from "./hostileTransport";
 import { definitionOf, startStoryHost, windowOn } from "./storyHost";
@@ -36,18 +35,6 @@ function assertDrawnSafely(window: StoryWindow): void {
     // In a code span nothing is a mark; elsewhere brackets are escaped.
     assert.doesNotMatch(tooltip.replaceAll(/`[^`]*`/g, ""), /(?<!\\)[[\]<>]/, tooltip);
   }
-}
-
-/** Bytes that live after everything else was let go. What was freed outside of the heap shows only at the next look. */
-async function kept(): Promise<number> {
-  setFlagsFromString("--expose_gc");
-  const gc: unknown = runInNewContext("gc");
-  for (let n = 0; n < 3; n++) {
-    if (typeof gc === "function") Reflect.apply(gc, undefined, []);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }
 
 /** Counts turns of the event loop: as long as they go on, nothing has frozen. */
@@ -80,31 +67,12 @@ function fileOf(home: string, stages: string): string {
 
 test("megabytes without a line feed are passed over in bounded memory while another log is read", async (t) => {
   const host = await startStoryHost(t);
-  const [flood, other] = [join(host.home, "flood.log"), join(host.home, "other.log")];
-  writeFileSync(flood, "begin\n");
-  writeFileSync(other, progressLine(1));
-  const window = await windowOn(
-    t,
-    host,
-    fileOf(host.home, `  flood:\n    log: ${flood}\n  other:\n    log: ${other}\n`),
-  );
-  const followed = (): boolean => ["flood", "other"].every((name) => window.member(name).log?.state === "following");
-  await window.until("both are followed", followed, patience);
-  const before = await kept();
-  const chunk = Buffer.alloc(8 << 20, "x");
-  for (let n = 2; n <= 9; n++) {
-    appendFileSync(flood, chunk);
-    appendFileSync(other, progressLine(n));
-    await window.until(`progress ${n}`, () => window.member("other").progress?.done === n, patience);
-    const more = (await kept()) - before;
-    assert.ok(more < 64e6, `${more} bytes are kept after ${n - 1} pieces`);
-  }
-  const size = statSync(flood).size;
-  await window.until("all of it", () => window.member("flood").log?.offset === size, patience);
-  const more = (await kept()) - before;
-  assert.ok(more < 32e6, `${more} bytes are kept of a line that nobody can read`);
-  appendFileSync(flood, `\n${progressLine(77)}`);
-  await window.until("the line after it", () => window.member("flood").progress?.done === 77, patience);
+  const window = await windowOn(t, host, fileOf(host.home, endlessStages(host.home)));
+  // The long form, with a gigabyte: npm run bench -- adversary
+  const { keptBytes, peakBytes, otherMs } = await readEndlessLine(window, host.home, 64 << 20);
+  assert.ok(keptBytes < 32e6, `${keptBytes} bytes are kept of a line that nobody can read`);
+  assert.ok(peakBytes < 128e6, `${peakBytes} bytes lived meanwhile`);
+  assert.ok(otherMs.length > 0);
   assertDrawnSafely(window);
 });
 
