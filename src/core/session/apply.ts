@@ -1,7 +1,7 @@
 import { ofMember, type SessionDefinition, type StageDefinition } from "./definition";
 import type { MemberRef, SessionEvent } from "./events";
 import { applyGpuHistory, applyGpus } from "./applyGpus";
-import { isBad, judge, lastSeen } from "./judge";
+import { isBad, judge, lastSeen, type Circumstances } from "./judge";
 import { applyToMember, newMember, takeRecord } from "./member";
 import type {
   Alert,
@@ -40,7 +40,7 @@ export function newSession(id: string, definition: SessionDefinition, at: number
  */
 export function applyEvent(session: Session, event: SessionEvent): Session {
   const changed = change(session, event);
-  return settle(changed, event.at);
+  return settle(changed, event.at, touchedBy(event));
 }
 
 function change(session: Session, event: SessionEvent): Session {
@@ -181,24 +181,51 @@ function withMember(session: Session, ref: MemberRef, update: (member: Member) =
   return { ...session, services: new Map(session.services).set(ref.stage, { ...service, member }) };
 }
 
-/** Judges every member anew, in the order of their needs, and what follows from it. */
-function settle(session: Session, now: number): Session {
-  const states = new Map<string, StageState>();
+/** Whether an event may change what is judged of a stage or service. */
+type Touched = (part: { readonly name: string; readonly host: string }) => boolean;
+
+/**
+ * An event about a member, or about a host, touches theirs alone. What goes by time moves on for all at each tick: with
+ * hundreds of stages that write, judging all of them for each line would be most of the work.
+ */
+function touchedBy(event: SessionEvent): Touched {
+  if ("stage" in event) return ({ name }) => name === event.stage;
+  if ("host" in event) return ({ host }) => host === event.host;
+  return () => true;
+}
+
+/** Judges anew, in the order of their needs, what was touched and what waits for something that is in another state now. */
+function settle(session: Session, now: number, isTouched: Touched): Session {
   const services = new Map(session.services);
   for (const [name, service] of session.services) {
+    if (!isTouched(service.definition)) continue;
     const member = judged(service.member, session, { host: service.definition.host, needs: new Map(), now });
-    states.set(name, { kind: "finished" }); // services are not waited for: they have no end
-    services.set(name, member === service.member ? service : { ...service, member });
+    if (member !== service.member) services.set(name, { ...service, member });
   }
-  const stages = new Map(session.stages);
+  const next = new Map<string, Stage>();
+  const moved = new Set<string>();
   for (const name of inOrderOfNeeds(session.definition)) {
-    const stage = stages.get(name);
+    const stage = session.stages.get(name);
     if (!stage) continue;
-    const next = settleStage(stage, session, states, now);
-    stages.set(name, next);
-    states.set(name, next.state);
+    const { definition } = stage;
+    if (!isTouched(definition) && !definition.needs.some((need) => moved.has(need))) continue;
+    const settled = settleStage(stage, session, needsOf(definition, session, next), now);
+    if (settled.state !== stage.state) moved.add(name);
+    if (settled !== stage) next.set(name, settled);
   }
-  return withParts(session, kept(stages, session.stages), kept(services, session.services));
+  const stages = next.size === 0 ? session.stages : new Map([...session.stages, ...next]);
+  return withParts(session, stages, kept(services, session.services));
+}
+
+/** The states of what a stage needs. Services are not waited for: they have no end. */
+function needsOf({ needs }: StageDefinition, session: Session, next: Session["stages"]): Circumstances["needs"] {
+  const states = new Map<string, StageState>();
+  for (const need of needs) {
+    const state = (next.get(need) ?? session.stages.get(need))?.state;
+    if (session.services.has(need)) states.set(need, { kind: "finished" });
+    if (state) states.set(need, state);
+  }
+  return states;
 }
 
 function withParts(session: Session, stages: Session["stages"], services: Session["services"]): Session {
@@ -221,12 +248,7 @@ interface Place {
   readonly now: number;
 }
 
-function settleStage(stage: Stage, session: Session, states: ReadonlyMap<string, StageState>, now: number): Stage {
-  const needs = new Map<string, StageState>();
-  for (const need of stage.definition.needs) {
-    const state = states.get(need);
-    if (state) needs.set(need, state);
-  }
+function settleStage(stage: Stage, session: Session, needs: Circumstances["needs"], now: number): Stage {
   const place = { host: stage.definition.host, stage: stage.definition, needs, now };
   const members = stage.members.map((member) =>
     judged(member, session, { ...place, stage: ofMember(stage.definition, member.name) }),

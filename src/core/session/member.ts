@@ -178,7 +178,13 @@ function withProgress(member: Member, reading: ProgressReading, at: number): Mem
   const next = withReading(member, reading, at);
   // The finish is told by what tells the progress.
   if (reading.role === "aux" || reading.done === undefined || isOfOutputs(next.progress ?? reading)) return next;
-  return member.eta && at - member.eta.at < 1000 ? next : withLogEta(next, at);
+  return member.eta && at - member.eta.at < etaHoldsMs(member.eta, next) ? next : withLogEta(next, at);
+}
+
+/** How long a finish stands, ms: it is reckoned from all that was printed, and that of a long run moves slowly. */
+function etaHoldsMs({ at, eta }: Eta, member: Member): number {
+  const began = startOf(member) || (member.series.byName.get("done")?.times[0] ?? at);
+  return Math.max(1000, Math.min(15_000, (at - began) / 500, (eta * 1000) / 20));
 }
 
 /** The picture is that of somebody who read them as they came; the finish is told once. */

@@ -1,0 +1,53 @@
+// What an event does not touch is not judged anew: that must give the same picture as judging all of it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { applyEvent } from "../../src/core/session/apply";
+import type { SessionEvent } from "../../src/core/session/events";
+import { definition, ended, failure, identity, ofStage, play, progress, record, records, stage } from "./sessions";
+
+const at = 100_000;
+const names = ["a", "b", "c", "other"];
+const def = definition(
+  stage("a"),
+  stage("b", { needs: ["a"] }),
+  stage("c", { needs: ["b"], doneWhen: { files: ["x"] } }),
+  stage("other", { log: "/w.log" }),
+);
+
+const aboutStage = fc
+  .constantFrom(...names)
+  .chain((name) =>
+    fc.constantFrom<SessionEvent>(
+      { type: "launching", at, ...ofStage(name) },
+      { type: "launch-refused", at, ...ofStage(name), reason: "no such folder" },
+      { type: "progress", at, ...ofStage(name), reading: progress(3, 10) },
+      { type: "failure", at, ...ofStage(name), reading: failure() },
+      { type: "acknowledged", at, ...ofStage(name) },
+      records(at, record(name)),
+      records(at, ended(name, 0)),
+      records(at, ended(name, 1)),
+    ),
+  );
+const aboutHost = fc.constantFrom<SessionEvent>(
+  { type: "connected", at, host: "gpu8", identity },
+  { type: "disconnected", at, host: "gpu8", byUser: false, message: "cut" },
+  { type: "gpus", at, host: "gpu8", report: { kind: "unavailable", reason: "no driver" } },
+);
+
+test("judging only what an event touches, and what waits for it, leaves nothing behind", () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(aboutStage, aboutHost), { maxLength: 30 }), (events) => {
+      const session = play(def, ...events);
+      const judgedAll = applyEvent(session, { type: "tick", at });
+      for (const name of names) assert.deepEqual(judgedAll.stages.get(name)?.state, session.stages.get(name)?.state);
+    }),
+  );
+});
+
+test("a stage that an event is not about stays the same object", () => {
+  const session = play(def, { type: "connected", at, host: "gpu8", identity }, records(at, record("a")));
+  const next = applyEvent(session, { type: "progress", at, ...ofStage("a"), reading: progress(3, 10) });
+  assert.notEqual(next.stages.get("a"), session.stages.get("a"));
+  for (const name of ["b", "c", "other"]) assert.equal(next.stages.get(name), session.stages.get(name));
+});
