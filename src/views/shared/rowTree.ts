@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { combine, type Disposable } from "../../core/lifecycle";
+import { combine, toDisposable, type Disposable } from "../../core/lifecycle";
 import type { Clock } from "../../core/ports";
 import type { Session } from "../../core/session/model";
 import type { TreeNode } from "../../core/session/nodes";
@@ -19,12 +19,19 @@ interface RowTreeOptions {
   readonly restricted?: string;
 }
 
+/** Rows are drawn anew at most so often, ms; the first change after a quiet time at once. */
+const drawEveryMs = 1000;
+
 /** A tree view over rows: everything is answered from memory, and only rows that changed are drawn anew. */
 export function registerRowTree(options: RowTreeOptions): Disposable {
   const { viewId, sessions, clock } = options;
   const provider = new RowTree(options);
   const view = vscode.window.createTreeView(viewId, { treeDataProvider: provider });
   let shown = 0;
+  const ending = new AbortController();
+  const draw = seldom(clock, ending.signal, () => {
+    if (view.visible) provider.update(sessions.sessions, clock.now());
+  });
   const update = (): void => {
     const badge = options.badge?.(sessions.sessions);
     // Setting a badge again makes VS Code announce it again.
@@ -35,10 +42,14 @@ export function registerRowTree(options: RowTreeOptions): Disposable {
     const restricted = !vscode.workspace.isTrusted && sessions.sessions.size > 0;
     if (options.restricted !== undefined) view.message = restricted ? options.restricted : "";
     // A hidden view is brought up to date when it is shown.
-    if (view.visible) provider.update(sessions.sessions, clock.now());
+    if (view.visible) draw();
   };
   update();
+  const end = toDisposable(() => {
+    ending.abort();
+  });
   return combine(
+    end,
     provider,
     view,
     sessions.onDidChange(update),
@@ -47,6 +58,28 @@ export function registerRowTree(options: RowTreeOptions): Disposable {
       if (visible) update();
     }),
   );
+}
+
+/** What may be called at any time, done at once or when its time has come, and once for all calls until then. */
+function seldom(clock: Clock, signal: AbortSignal, run: () => void): () => void {
+  let doneAt = -Infinity;
+  let waiting = false;
+  const now = (): void => {
+    waiting = false;
+    doneAt = clock.now();
+    run();
+  };
+  return () => {
+    if (waiting) return;
+    const left = doneAt + drawEveryMs - clock.now();
+    // A clock that was put back must not make it wait for longer.
+    if (left <= 0 || left > drawEveryMs) {
+      now();
+      return;
+    }
+    waiting = true;
+    void clock.sleep(left, signal).then(now, () => undefined); // aborted: there is no view any more
+  };
 }
 
 class RowTree implements vscode.TreeDataProvider<TreeNode>, Disposable {
