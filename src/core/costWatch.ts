@@ -20,7 +20,7 @@ export async function watchCost(
   while (!signal.aborted) {
     const cost = await ops.cost?.();
     const at = clock.now();
-    const first = last === undefined;
+    const first = cost !== undefined && last === undefined;
     if (cost && last && at > last.at) {
       const ms = at - last.at;
       // A channel whose end nobody has waited for yet takes its time with it for a moment.

@@ -11,7 +11,7 @@ const mostMs = 5 * 60_000;
 
 /** One connection to the host, for as long as it holds. */
 interface Link {
-  readonly ops: HostOps;
+  readonly ops: Pick<HostOps, "logWriter">;
   readonly signal: AbortSignal;
 }
 

@@ -59,6 +59,11 @@ export function fileBehaviour(name: string, shell: string, makeTransport: MakeTr
       assert.deepEqual(await host.ops.logWriter(path), { open: true, pid: process.pid });
       // One that had it open before is only where the search begins.
       assert.deepEqual(await host.ops.logWriter(path, process.ppid), { open: true, pid: process.pid });
+      // Asked in one moment, each gets the answer about its own.
+      const other = join(host.work, "another $log");
+      writeFileSync(other, "");
+      const asked = [join(host.work, "none"), path, other].map((one) => host.ops.logWriter(one));
+      assert.deepEqual(await Promise.all(asked), [{}, { open: true, pid: process.pid }, { open: false }]);
       closeSync(reading);
       closeSync(writing);
     });
