@@ -135,6 +135,7 @@ function writeNight({ home }: BenchHost, window: StoryWindow): Night {
   const spool = [
     "v 1",
     `f ${fields}`,
+    ...Array.from({ length: gpus }, (_, gpu) => `G ${gpu}, GPU-0000000${gpu}-aaaa-bbbb-cccc-121212121212, NVIDIA H200`),
     ...runs.map((run, index) => `S ${index + 1} bench/${stages[index] ?? ""}/0/${run}`),
   ];
   let [next, size, moments] = [0, 0, 0];
@@ -142,7 +143,7 @@ function writeNight({ home }: BenchHost, window: StoryWindow): Night {
     while ((lines[next]?.at ?? Infinity) <= at) size = lines[next++]?.end ?? size;
     spool.push(`t ${at / 1000}`, "h 31.02 812345678 2113000000");
     spool.push(...inodes.map((inode, index) => `s ${index + 1} ${inode} ${size}`));
-    for (let gpu = 0; gpu < gpus; gpu++) spool.push(`g ${gpuLine(gpu, moments)}`);
+    for (let gpu = 0; gpu < gpus; gpu++) spool.push(`d ${gpuLine(gpu, moments)}`);
     moments++;
   }
   const whole = `${spool.join("\n")}\n`;
@@ -164,7 +165,7 @@ function gpuLine(gpu: number, moment: number): string {
     `${300 + busy * 4}.${busy % 90}`,
     "700.00",
   ];
-  return `${gpu}, GPU-0000000${gpu}-aaaa-bbbb-cccc-121212121212, NVIDIA H200, ${numbers.join(", ")}`;
+  return `${gpu}, ${numbers.join(", ")}`;
 }
 
 function isThere(window: StoryWindow, night: Night): boolean {
