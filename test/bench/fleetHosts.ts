@@ -39,7 +39,7 @@ const ranFor = 3600;
 const total = 100_000;
 
 /** The line of a log at a second of its run. */
-export const lineAt = (n: number): string =>
+const lineAt = (n: number): string =>
   `Progress: ${n}/${total} (0 errors), 1.0 req/s, avg completion: 412 tokens, elapsed: ${n}s\n`;
 
 const past = Array.from({ length: ranFor }, (_, n) => lineAt(n)).join("");
