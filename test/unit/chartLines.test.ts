@@ -28,7 +28,8 @@ test("lines that come in one read after a silence make no speed that nothing eve
 function logs(of: number, until: (member: number) => number): readonly SeriesSet[] {
   return Array.from({ length: of }, (_, index) => {
     let set = noSeries;
-    for (let at = index + 1; at <= until(index); at += 10) set = withSamples(set, at * 1000, { done: at * 2, loss: index });
+    for (let at = index + 1; at <= until(index); at += 10)
+      set = withSamples(set, at * 1000, { done: at * 2, loss: index });
     return set;
   });
 }
