@@ -6,19 +6,8 @@ import { performance } from "node:perf_hooks";
 import { startBenchHost, watching, type BenchHost } from "./benchHost";
 import { pause, print, setting } from "./figure";
 import { cpuBelow, serverOf } from "./hostProcesses";
+import { simulatedGpus } from "./simulatedGpus";
 
-/** Prints eight GPUs, once or each interval, as the real one does; while it stays open its cost is not counted. */
-const simulated = `#!/bin/sh
-every=
-for word; do case $word in -lms) next=1 ;; *) [ "\${next-}" = 1 ] && every=$word; next= ;; esac; done
-while :; do
-  for gpu in 0 1 2 3 4 5 6 7; do
-    printf '%s, GPU-0000000%s, NVIDIA H200 (simulated), 98, 131000, 143771, 71, 640.12, 700.00\\n' $gpu $gpu
-  done
-  [ -n "$every" ] || exit 0
-  sleep "$((every / 1000)).$((every % 1000 / 100))"
-done
-`;
 const query =
   "nvidia-smi --query-gpu=index,utilization.gpu,memory.used,temperature.gpu,power.draw --format=csv,noheader";
 const names = ["job1", "job2", "job3", "job4"];
@@ -32,7 +21,7 @@ interface Cost {
 /** What watching eight GPUs and four quiet logs costs the host, and what goes over the wire meanwhile; four ways. */
 export async function measureHostCost(): Promise<void> {
   const bin = mkdtempSync(join(tmpdir(), "bench-bin-"));
-  writeFileSync(join(bin, "nvidia-smi"), simulated);
+  writeFileSync(join(bin, "nvidia-smi"), simulatedGpus);
   chmodSync(join(bin, "nvidia-smi"), 0o755);
   const seconds = setting("BENCH_SECONDS", 60);
   try {
