@@ -43,7 +43,9 @@ function drawLines(chart: Chart, { lines, theme, span }: Drawn): void {
   for (const [index, { line, data }] of lines.entries()) {
     // `low` comes just before `high`.
     const low = lines[index - 1];
-    if (line.look === "high" && low?.line.look === "low") fillBetween(ctx, place, data, low.data, faint(lineColor(line, theme), 22)); // prettier-ignore
+    if (line.look !== "high" || low?.line.look !== "low") continue;
+    ctx.fillStyle = faint(lineColor(line, theme), 22);
+    fillBetween(ctx, place, { high: data, low: low.data });
   }
   // The first lies on top, and a mean over the line that it is of.
   const order = [...lines].reverse().sort((a, b) => Number(a.line.look === "thin") - Number(b.line.look === "thin"));
@@ -100,9 +102,10 @@ function drawLine(ctx: CanvasRenderingContext2D, { x, y }: Placing, { times, val
 
 /** Fills what lies between two lines, broken where the upper one is. */
 function fillBetween(
-  ...[ctx, { x, y }, high, low, color]: readonly [CanvasRenderingContext2D, Placing, LineData, LineData, string]
+  ctx: CanvasRenderingContext2D,
+  { x, y }: Placing,
+  { high, low }: { readonly high: LineData; readonly low: LineData },
 ): void {
-  ctx.fillStyle = color;
   ctx.beginPath();
   for (const [first, end] of unbroken(high)) {
     for (let index = first; index < end; index++) {
