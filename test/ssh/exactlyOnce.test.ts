@@ -7,18 +7,13 @@ import type { HostOps } from "../../src/core/ports";
 import { createConnector } from "../../src/ssh/connector";
 import { hostAt, optionsFor } from "./connection";
 import { startSshd, type Sshd } from "./sshd";
+import { writeSshConfig } from "./sshConfigFile";
 
 const connections = 5;
 const launches = 50;
 
 async function connectTo(t: TestContext, sshd: Sshd): Promise<HostOps> {
-  const known = join(sshd.folder, "known_hosts");
-  writeFileSync(known, `${sshd.knownHostsLine}\n`);
-  const config = join(sshd.folder, "ssh_config");
-  const lines = ["Host box", "HostName 127.0.0.1", `Port ${sshd.port}`, `User ${sshd.user}`];
-  const keys = [`IdentityFile ${sshd.userKeyFile}`, "IdentitiesOnly yes", `UserKnownHostsFile ${known}`];
-  writeFileSync(config, `${[...lines, ...keys].join("\n  ")}\n`);
-  const connector = createConnector(optionsFor(sshd.folder, { sshConfigFile: config }));
+  const connector = createConnector(optionsFor(sshd.folder, { sshConfigFile: writeSshConfig(sshd, "box") }));
   const host = { ...hostAt({ kind: "alias", alias: "box" }), stateDir: join(sshd.folder, "state") };
   const ops = await connector.connect(host, false, new AbortController().signal);
   t.after(() => {

@@ -8,6 +8,7 @@ import type { HostOps, LaunchRequest, RunRecord } from "../../src/core/ports";
 import { createConnector } from "../../src/ssh/connector";
 import { hostAt, optionsFor } from "./connection";
 import { startSshd, type Sshd } from "./sshd";
+import { writeSshConfig } from "./sshConfigFile";
 
 /** Whether this process may give a part of the machine another name and machine id. */
 function canBeTwoHosts(): boolean {
@@ -41,13 +42,7 @@ test("two hosts that share one home leave each other's runs alone, and judge the
     rmSync(folder, { recursive: true, force: true });
   });
   const connect = async (sshd: Sshd): Promise<HostOps> => {
-    const known = join(sshd.folder, "known_hosts");
-    writeFileSync(known, `${sshd.knownHostsLine}\n`);
-    const config = join(sshd.folder, "ssh_config");
-    const lines = ["Host box", "HostName 127.0.0.1", `Port ${sshd.port}`, `User ${sshd.user}`];
-    const keys = [`IdentityFile ${sshd.userKeyFile}`, "IdentitiesOnly yes", `UserKnownHostsFile ${known}`];
-    writeFileSync(config, `${[...lines, ...keys].join("\n  ")}\n`);
-    const connector = createConnector(optionsFor(sshd.folder, { sshConfigFile: config }));
+    const connector = createConnector(optionsFor(sshd.folder, { sshConfigFile: writeSshConfig(sshd, "box") }));
     const host = { ...hostAt({ kind: "alias", alias: "box" }), stateDir: join(folder, "state") };
     const ops = await connector.connect(host, false, new AbortController().signal);
     opened.push(ops);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
@@ -10,6 +10,7 @@ import { createConnector } from "../../src/ssh/connector";
 import { optionsFor } from "./connection";
 import { startRelay, type Relay } from "./relay";
 import { startSshd, type Sshd, type SshdOptions } from "./sshd";
+import { writeSshConfig } from "./sshConfigFile";
 import { openStory, storyId, type StoryWindow } from "./storyWindow";
 
 /** A real sshd as host `gpu8`, behind a link that can be cut. Ends with the test. */
@@ -48,13 +49,9 @@ export async function windowAt(
   more: Partial<ConnectorOptions> = {},
 ): Promise<StoryWindow> {
   const { sshd, relay, home } = host;
-  const config = join(sshd.folder, "ssh_config");
-  const known = join(sshd.folder, "known_hosts");
-  writeFileSync(known, `${sshd.knownHostsLine.replace(`:${sshd.port} `, `:${relay.port} `)}\n`);
-  const alias = ["Host gpu8", "HostName 127.0.0.1", `Port ${relay.port}`, `User ${sshd.user}`];
-  const keys = [`IdentityFile ${sshd.userKeyFile}`, "IdentitiesOnly yes", `UserKnownHostsFile ${known}`];
-  writeFileSync(config, `${[...alias, ...keys].join("\n  ")}\n`);
-  const connector = createConnector(optionsFor(home, { sshConfigFile: config, ...more }));
+  const connector = createConnector(
+    optionsFor(home, { sshConfigFile: writeSshConfig(sshd, "gpu8", relay.port), ...more }),
+  );
   const window = openStory(definitionOf(file), connector, more.logger);
   try {
     await window.open.connect(storyId, undefined, true);
