@@ -232,6 +232,6 @@ export class Monitor implements Disposable {
 const no = (): boolean => false;
 
 /** What a connection is bound to. */
-function placeOf({ address, stateDir }: HostDefinition): string {
-  return JSON.stringify([address, stateDir]);
+function placeOf({ address, stateDir, loginNode }: HostDefinition): string {
+  return JSON.stringify([address, stateDir, loginNode]);
 }

@@ -4,6 +4,7 @@ import type { MonitorContext } from "./monitorContext";
 import type { HostOps } from "./ports";
 import type { SessionEvent } from "./session/events";
 import { lastSeen } from "./session/judge";
+import { isLoginNode } from "./session/loginNode";
 import type { PlacedMember } from "./session/membersOn";
 import { watchedOutputs, type WatchedOutputs } from "./session/outputChecks";
 
@@ -11,6 +12,8 @@ import { watchedOutputs, type WatchedOutputs } from "./session/outputChecks";
 const politeShare = 0.01;
 /** A large folder is looked at seldom, but often enough for a stall to be seen. */
 const leastMs = 10_000;
+/** The same on a host that many people share. */
+const gentleMs = 60_000;
 const mostMs = 5 * 60_000;
 /** After a look that failed. */
 const againAfterMs = 60_000;
@@ -85,7 +88,8 @@ export class OutputWatch {
         ...(newestAt === undefined ? {} : { newestAt }),
       });
       const took = report.tookMs ?? at - began;
-      return at + Math.min(mostMs, Math.max(leastMs, took / politeShare));
+      const least = isLoginNode(link.ops.identity) ? gentleMs : leastMs;
+      return at + Math.min(mostMs, Math.max(least, took / politeShare));
     } catch (error) {
       if (!isAborted(link.signal)) logger.debug(`${this.#host}: outputs of ${ref.stage}: ${messageOf(error)}`);
       return clock.now() + againAfterMs;

@@ -67,7 +67,7 @@ export interface HostIdentity {
   /** Host clock minus our clock in ms, measured at connect (half a round trip is the error). */
   readonly clockOffsetMs: number;
   readonly home: string;
-  /** What is there: `bash`, `setsid`, `nvidia-smi`, `gnu-tail`, `proc`. */
+  /** What is there: `bash`, `setsid`, `nvidia-smi`, `gnu-tail`, `proc`; `login-node`, see `isLoginNode`. */
   readonly has: ReadonlySet<string>;
 }
 

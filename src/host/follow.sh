@@ -14,7 +14,7 @@ start_tail() {
   # where it knows that all who write are on this machine. Each look costs.
   case $(stat -f -c %T -- "$open_path" 2>/dev/null) in
     ext* | xfs | btrfs | tmpfs | f2fs | zfs) look_each=15 ;;
-    *) look_each=2 ;;
+    *) look_each=$((2 * pace)) ;;
   esac
   LC_ALL=C tail -c "+$((offset + 1))" -f -s "$look_each" --pid="$$" -- "$open_path" 2>&6 6>&- 7>&- 8<&- &
   child=$!
@@ -95,7 +95,7 @@ work() {
   tell_file opened
   while :; do
     # The old file's last bytes are waited for in shorter rounds.
-    if [ "$open_path" = "$real" ] && [ -z "$last_size" ]; then round=5; else round=1; fi
+    if [ "$open_path" = "$real" ] && [ -z "$last_size" ]; then round=$((5 * pace)); else round=1; fi
     pause "$round"
     tick "$round"
     # One that has ended has no files; cheaper than its state.

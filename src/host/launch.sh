@@ -246,7 +246,7 @@ answer_when_started() {
     sleep 0.1 2>/dev/null || sleep 1
   done
   [ -n "$rung" ] || ring
-  ended "$dir" || keep_recorder
+  ended "$dir" || [ -z "$recorder_text" ] || keep_recorder
   wait "$git_looks"
   answer launched "$run"
 }

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2015,SC2034,SC2088,SC3013,SC3045,SC2154
 # What all host scripts share. The product sends it in front of each script, with its own assignments between them:
-# nonce, and after the first probe root, host, boot and uid. Only builtins where something is called often.
+# nonce, and after the first probe root, host, boot, uid and pace, the seconds between looks. Only builtins where something is called often.
 # SC3013: -ef is not POSIX, but dash, bash and busybox have it, and nothing else compares files without a process.
 # SC3045: read -t is tried before it is used.
 

@@ -16,6 +16,11 @@ printf '@ uid %s\n@ user %s\n@ home %s\n' "$uid" "$(id -un 2>/dev/null || printf
 for tool in bash setsid nvidia-smi busybox; do
   ! command -v "$tool" >/dev/null 2>&1 || printf '@ has %s\n' "$tool"
 done
+# Many people share a login node of a cluster: it has the programs of a scheduler (Slurm, PBS, LSF) and no GPU.
+scheduler=
+for tool in squeue qstat bjobs; do ! command -v "$tool" >/dev/null 2>&1 || scheduler=$tool; done
+for gpu in /dev/nvidia[0-9]* /dev/kfd; do [ ! -e "$gpu" ] || scheduler=; done
+[ -z "$scheduler" ] || printf '@ has login-node\n'
 case $(tail --version 2>/dev/null </dev/null) in *'GNU coreutils'*) printf '@ has gnu-tail\n' ;; esac
 
 # The state folder: the one asked for, else one in /var/tmp that nobody else can have made or can look into.

@@ -36,7 +36,7 @@ print_run() {
 open_changes() {
   [ -z "$changes_open" ] && [ -r "$base/changes" ] && exec 4<"$base/changes" && changes_open=1
 }
-prepare_pause 1
+prepare_pause "$pace"
 changes_open=
 if open_changes; then while IFS= read -r change <&4; do :; done; fi
 note_running
@@ -44,7 +44,7 @@ hold
 print_all
 release
 while kill -0 "$main"; do
-  pause 1
+  pause "$pace"
   open_changes
   if [ -n "$changes_open" ]; then
     while IFS= read -r change <&4; do

@@ -1,4 +1,5 @@
 import type { GpuReport, GpuSample } from "../core/ports";
+import { isLoginNode } from "../core/session/loginNode";
 import gpuScript from "../host/gpus.sh";
 import type { HostSession } from "./hostSession";
 import { pathPrefix } from "./jobEnvironment";
@@ -26,6 +27,10 @@ export async function* watchGpus(
 ): AsyncGenerator<GpuReport> {
   const interval = Math.max(200, Math.round(everySeconds * 1000));
   const [fields_1, fields_2, fields_3] = fieldLists;
+  if (isLoginNode(session.identity)) {
+    yield { kind: "unavailable", reason: "GPUs are not asked for on a login node." };
+    for (;;) await session.clock.sleep(againMs, signal);
+  }
   for (;;) {
     const path_prefix = pathPrefix(session.definition, session.identity.home);
     const variables = { ...session.variables, path_prefix, interval, fields_1, fields_2, fields_3 };

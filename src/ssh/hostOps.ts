@@ -16,6 +16,7 @@ import type {
 import type { Disposable } from "../core/lifecycle";
 import { ConnectError, ExpectedError, isConnectError, messageOf } from "../core/errors";
 import type { HostDefinition } from "../core/session/definition";
+import { isLoginNode, withLoginNode } from "../core/session/loginNode";
 import probeScript from "../host/probe.sh";
 import owners from "../host/owners.sh";
 import recordList from "../host/recordList.sh";
@@ -44,6 +45,9 @@ import { tokenCounts } from "./tokenCounts";
 
 /** After so long without a sign of life from us the host ends what we run there, seconds. */
 const silenceSeconds = 90;
+
+/** How often what is watched is looked at on a login node, seconds; elsewhere each second. */
+const gentlePace = 5;
 
 /** What a host needs of its surroundings. */
 interface Surroundings {
@@ -87,7 +91,8 @@ export async function openHost(
     lost.dispose();
   }
   const facts = factsOf(answer);
-  const identity = identityOf(facts, sentAt, clock.now());
+  const found = identityOf(facts, sentAt, clock.now());
+  const identity = { ...found, has: withLoginNode(found.has, definition) };
   if (!identity.has.has("proc")) {
     throw new ConnectError("no-shell", `${transport.label} has no /proc: only Linux machines can be watched.`);
   }
@@ -98,14 +103,16 @@ export async function openHost(
     );
   if (facts.has("unwritable"))
     logger.warn(`${transport.label}: the state folder ${root} cannot be written; nothing can be launched.`);
+  const pace = isLoginNode(identity) ? gentlePace : 1;
   const variables = {
     root,
     host: hostFolder(identity),
     boot: identity.bootId,
     uid: identity.uid,
     silence_limit: silence,
+    pace,
   };
-  const looks = new LogLooks(control, clock);
+  const looks = new LogLooks(control, clock, pace * 1000);
   const writers = new LogWriters(control);
   const seats = new TailSeats(clock);
   const { recorderSeconds } = surroundings;
@@ -189,7 +196,9 @@ function opsOf(opened: HostSession, cost: () => Promise<HostCost | undefined>): 
     checkOutputs: (check, cwd): Promise<OutputReport> => checkOutputs(session, check, cwd),
     tokenCounts: (query, cwd) => tokenCounts(session, query, cwd),
     findTools: (names, cwd): Promise<readonly ToolCandidate[]> => findTools(session, names, cwd),
-    logWriter: (path, known): Promise<LogWriter> => session.writers.of(path, known),
+    // On a login node others' processes are many, and whoever writes may run on another machine: it is not known.
+    logWriter: (path, known): Promise<LogWriter> =>
+      isLoginNode(identity) ? Promise.resolve({}) : session.writers.of(path, known),
     existing: (query) => existingWork(session, query),
     setAside: (query, how) => setAside(session, query, how),
     history: (since) => readHistory(session, since),

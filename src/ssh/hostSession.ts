@@ -17,7 +17,7 @@ export interface HostSession {
   readonly seats: TailSeats;
   readonly looks: LogLooks;
   readonly writers: LogWriters;
-  /** `root`, `host`, `boot`, `uid` and `silence_limit`, which all scripts use. */
+  /** `root`, `host`, `boot`, `uid`, `silence_limit` and `pace`, the seconds between looks, which all scripts use. */
   readonly variables: ScriptVariables;
   /** How often the flight recorder looks, if not as always; for tests. */
   readonly recorderSeconds?: number | undefined;

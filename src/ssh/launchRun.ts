@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { LaunchOutcome, LaunchRequest, RunRecord, SecretValues } from "../core/ports";
 import { ExpectedError } from "../core/errors";
+import { isLoginNode } from "../core/session/loginNode";
 import { mainProgram } from "../core/session/mainProgram";
 import launchScript from "../host/launch.sh";
 import wrapperScript from "../host/wrapper.sh";
@@ -63,7 +64,7 @@ export async function launchRun(
     machine: session.identity.machineId,
     hostname: session.identity.hostname,
     wrapper_text: compact(wrapperScript),
-    recorder_text: [prelude, recorderScript].map(compact).join(""),
+    recorder_text: isLoginNode(session.identity) ? "" : [prelude, recorderScript].map(compact).join(""),
     recorder_seconds: session.recorderSeconds ?? recorderSeconds,
     recorder_bytes: recorderBytes,
     ...countsOf(session, request),

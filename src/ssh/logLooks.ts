@@ -2,8 +2,7 @@ import type { Clock } from "../core/ports";
 import looksScript from "../host/logLooks.sh";
 import type { Control } from "./control";
 
-/** How often logs without a channel of their own are looked at; and where nothing has happened for a while. */
-const roundMs = 1000;
+/** How often logs without a channel of their own are looked at where nothing has happened for a while. */
 const quietRoundMs = 5000;
 const quietAfterMs = 30_000;
 
@@ -22,10 +21,11 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Looks at the logs that are polled, all in one request: each second, or each five where all is quiet. */
+/** Looks at the logs that are polled, all in one request a round: more seldom where all is quiet. */
 export class LogLooks {
   readonly #control: Control;
   readonly #clock: Clock;
+  readonly #roundMs: number;
   #waiting: Waiting[] = [];
   #going = false;
   /** What the rounds saw last, by path, and when that was something else than before. */
@@ -33,9 +33,11 @@ export class LogLooks {
   #changedAt: number;
   #wake = new AbortController();
 
-  constructor(control: Control, clock: Clock) {
+  /** @param roundMs how often they are looked at while something happens */
+  constructor(control: Control, clock: Clock, roundMs: number) {
     this.#control = control;
     this.#clock = clock;
+    this.#roundMs = roundMs;
     this.#changedAt = clock.now();
   }
 
@@ -61,8 +63,8 @@ export class LogLooks {
   async #pause(): Promise<void> {
     const quiet = this.#clock.now() - this.#changedAt >= quietAfterMs;
     this.#wake = new AbortController();
-    if (!quiet) await this.#clock.sleep(roundMs);
-    else await this.#clock.sleep(quietRoundMs, this.#wake.signal).catch(() => undefined); // somebody is in a hurry
+    const ms = quiet ? Math.max(quietRoundMs, this.#roundMs) : this.#roundMs;
+    await this.#clock.sleep(ms, this.#wake.signal).catch(() => undefined); // somebody is in a hurry
   }
 
   #note(path: string, look: LogLook | undefined): void {

@@ -28,6 +28,8 @@ export interface HostDefinition {
   readonly envFile?: string;
   /** May begin with `~/`. */
   readonly stateDir: string;
+  /** Whether many people share it, so that it is watched gently. Absent: it is found out there. */
+  readonly loginNode?: boolean;
 }
 
 /** How a stage's progress is read from its log where the formats we know are not enough. */

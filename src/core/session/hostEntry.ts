@@ -33,6 +33,7 @@ export function readHost(
     secrets: readSecrets(root, problems, name, input),
     ...(input.env_file === undefined ? {} : { envFile: input.env_file }),
     stateDir: input.state_dir ?? hostDefaults.stateDir,
+    ...(input.login_node === undefined ? {} : { loginNode: input.login_node }),
   };
 }
 

@@ -170,6 +170,10 @@ const host = z.strictObject(
       "How stages are started. Only `detached` (default) is supported yet.",
     ),
     state_dir: key(path, "Where the records of runs are kept on the host. Default `~/.local/state/ml-session`."),
+    login_node: key(
+      flag,
+      "`true`: many people share it, so it is watched gently: less often, without GPUs and flight recorder. Default: whether it has a scheduler (Slurm, PBS, LSF) and no GPU.",
+    ),
   },
   "a map, such as `{ ssh: gpu8 }`",
 );

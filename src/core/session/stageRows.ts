@@ -1,5 +1,6 @@
 import type { ConnectionState, Member, RemoteHost, ServiceView, Session, Stage, StageState } from "./model";
 import { isActive, isBad, lastSeen } from "./judge";
+import { isLoginNode, loginNodeText } from "./loginNode";
 import { adviceMarkdown, escapeMarkdown, plainLine } from "./markdown";
 import { memberKey, toLaunch } from "./pipelinePlan";
 import { outputsText } from "./outputWords";
@@ -175,6 +176,7 @@ function hostTooltip(host: RemoteHost, now: number): string {
     `**${escapeMarkdown(host.definition.name)}** · ${escapeMarkdown(connectionText(connection, now))}`,
     identity && escapeMarkdown(`${identity.user} on ${identity.hostname}`),
     connection.kind === "connected" ? costText(host) : undefined,
+    identity && isLoginNode(identity) ? loginNodeText(host.definition) : undefined,
     message && escapeMarkdown(message),
     seenAt === undefined || connection.kind === "connected"
       ? undefined
