@@ -29,8 +29,8 @@ interface BenchHostOptions {
 }
 
 export async function startBenchHost({ bin, config = [] }: BenchHostOptions = {}): Promise<BenchHost> {
-  const path = bin === undefined ? [] : [`SetEnv PATH=${bin}:/usr/local/bin:/usr/bin:/bin`];
-  const sshd = await startSshd({ config: [...config, ...path] });
+  const environment = bin === undefined ? {} : { PATH: `${bin}:/usr/local/bin:/usr/bin:/bin` };
+  const sshd = await startSshd({ config, environment });
   const wire = await startWire(sshd.port);
   const home = join(sshd.folder, "home");
   mkdirSync(home);

@@ -35,8 +35,8 @@ async function measureReal(hosts: readonly string[], program: string, seconds: n
     writeFileSync(join(bin, "nvidia-smi"), simulatedGpus);
     chmodSync(join(bin, "nvidia-smi"), 0o755);
     makeFolders(hosts, folder);
-    const path = [`SetEnv PATH=${bin}:/usr/local/bin:/usr/bin:/bin`];
-    while (servers.length < hosts.length) servers.push(await startSshd({ config: path }));
+    const environment = { PATH: `${bin}:/usr/local/bin:/usr/bin:/bin` };
+    while (servers.length < hosts.length) servers.push(await startSshd({ environment }));
     const configFile = join(folder, "ssh_config");
     writeFileSync(configFile, hosts.map((host, n) => alias(host, servers[n], folder)).join(""));
     const paths = hosts.flatMap((host) => stageNames.map((stage) => join(folderIn(folder)(host), `${stage}.log`)));

@@ -7,6 +7,8 @@ import { join } from "node:path";
 export interface SshdOptions {
   /** More lines for sshd_config; the first line of a keyword wins, and these come first. HOME is the server's folder. */
   readonly config?: readonly string[];
+  /** More of the environment of what runs there. Not by `config`, whose SetEnv would take the place of ours. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Whatever shell the account has: sessions run as if it had this one. */
   readonly loginShell?: string;
   /** A command line that sshd is started by, such as `unshare --pid --fork`. */
@@ -50,8 +52,7 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
     config,
     [
       ...(options.config ?? []),
-      // Whoever runs the tests has start-up files; those may print, take a second, or wait for a lock.
-      `SetEnv HOME=${folder}${options.loginShell === undefined ? "" : ` SHELL=${options.loginShell}`}`,
+      `SetEnv ${environmentOf(folder, options)}`,
       ...(options.loginShell === undefined ? [] : ['ForceCommand exec "$SHELL" -c "$SSH_ORIGINAL_COMMAND"']),
       `Port ${port}`,
       "ListenAddress 127.0.0.1",
@@ -99,6 +100,14 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
       server = await start();
     },
   };
+}
+
+/** Whoever runs the tests has start-up files; those may print, take a second, or wait for a lock. So HOME is elsewhere. */
+function environmentOf(folder: string, { loginShell, environment }: SshdOptions): string {
+  const all = { HOME: folder, ...(loginShell === undefined ? {} : { SHELL: loginShell }), ...environment };
+  return Object.entries(all)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(" ");
 }
 
 /** An unencrypted key pair at `file` and `file.pub`, or an encrypted one. */
