@@ -28,6 +28,19 @@ export interface ChartInfo {
   readonly lines: readonly ChartLineInfo[];
 }
 
+/** How long the answers of a stage are, as bars of one width from 0: answers of `from` up to, but not with, `to` tokens. */
+export interface LengthInfo {
+  readonly id: string;
+  readonly title: string;
+  readonly bins: readonly { readonly from: number; readonly to: number; readonly answers: number }[];
+  /** Tokens that an answer may have at most. */
+  readonly limit?: number;
+  /** Share that was cut off there, 0 to 1. */
+  readonly cutShare?: number;
+  /** What it shows in words, and of when. */
+  readonly about: string;
+}
+
 /** Something with metrics that a person may leave out: a member of a stage, a service, a GPU. */
 export interface ChartSourceInfo {
   readonly key: string;
@@ -99,11 +112,14 @@ export type ToPage =
       /** Why there is nothing to draw. */
       readonly empty?: string;
       readonly charts: readonly ChartInfo[];
+      readonly lengths: readonly LengthInfo[];
       readonly sources: readonly ChartSourceInfo[];
       readonly frame: ChartFrame;
     }
   /** `serial`: of the look that this answers. */
   | { readonly type: "samples"; readonly serial: number; readonly samples: PackedSamples; readonly frame: ChartFrame }
+  /** Histograms that stand there already have changed. */
+  | { readonly type: "lengths"; readonly lengths: readonly LengthInfo[] }
   | { readonly type: "delta"; readonly samples: PackedSamples; readonly frame: ChartFrame };
 
 /** From the page. */
@@ -154,7 +170,7 @@ export function isChartLook(value: unknown): value is ChartLook {
 
 /** Whether something that came to the page is a message of ours. */
 export function isToPage(value: unknown): value is ToPage {
-  return isRecord(value) && ["snapshot", "samples", "delta"].some((type) => value["type"] === type);
+  return isRecord(value) && ["snapshot", "samples", "lengths", "delta"].some((type) => value["type"] === type);
 }
 
 function isRange(value: unknown): value is ChartRange {

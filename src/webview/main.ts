@@ -36,6 +36,9 @@ window.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
     case "samples":
       page.fill(data);
       break;
+    case "lengths":
+      page.measure(data);
+      break;
     case "delta":
       page.add(data);
       break;

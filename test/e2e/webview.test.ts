@@ -3,7 +3,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { after, test } from "node:test";
 import axe from "axe-core";
 import { PlayedCharts } from "./playedCharts";
-import { nightSession, nightStart, type Night } from "./webviewNight";
+import type { Session } from "../../src/core/session/model";
+import { member, stage } from "../unit/sampleSession";
+import { nightSession, nightStart, readAnswers, type Night } from "./webviewNight";
 import { closeBrowser, type PlayedTheme } from "./webviewPage";
 
 await mkdir("out/screens", { recursive: true });
@@ -18,12 +20,12 @@ const pictures: readonly (readonly [
   theme: PlayedTheme,
   size: { readonly width: number; readonly height: number },
 ])[] = [
-  ["dark", { minutes: 380, gap: [200, 230] }, "dark", large],
-  ["light", { minutes: 380, gap: [200, 230] }, "light", large],
-  ["high-contrast", { minutes: 380, gap: [200, 230] }, "high-contrast", large],
-  ["high-contrast-light", { minutes: 380, gap: [200, 230] }, "high-contrast-light", large],
-  ["sidebar", { minutes: 380, gap: [200, 230] }, "dark", { width: 300, height: 900 }],
-  ["panel", { minutes: 380, gap: [200, 230] }, "light", { width: 1100, height: 300 }],
+  ["dark", { minutes: 380, gap: [200, 230], lengths: true }, "dark", large],
+  ["light", { minutes: 380, gap: [200, 230], lengths: true }, "light", large],
+  ["high-contrast", { minutes: 380, gap: [200, 230], lengths: true }, "high-contrast", large],
+  ["high-contrast-light", { minutes: 380, gap: [200, 230], lengths: true }, "high-contrast-light", large],
+  ["sidebar", { minutes: 380, gap: [200, 230], lengths: true }, "dark", { width: 300, height: 900 }],
+  ["panel", { minutes: 380, gap: [200, 230], lengths: true }, "light", { width: 1100, height: 300 }],
   ["64-gpus", { minutes: 120, hosts: 8 }, "dark", large],
   ["one-point", { minutes: 0.5, gpus: 2 }, "dark", { width: 800, height: 700 }],
   ["nan", { minutes: 240, gpus: 1, nanAt: 180 }, "light", large],
@@ -151,6 +153,165 @@ test("the table says what was seen, and the summary too", async () => {
   });
 });
 
+const lengthsCard = '[data-chart="lengths inference"]';
+
+/** Nothing but how long the answers of one stage are. */
+function onlyLengths(counts: ReadonlyMap<number, number>, ended = 0): Session {
+  const session = nightSession({ ...short, gpus: 0 });
+  const one = stage("inference", [member({ kind: "running" }, readAnswers(counts, ended, shortEnd))]);
+  return { ...session, stages: new Map([["inference", one]]) };
+}
+
+/** How high the bars are that stand on the canvas, in pixels, from left to right; those beside each other are told apart by the gap. */
+const drawnBars = `(() => {
+  const canvas = document.querySelector('${lengthsCard} canvas');
+  const { width, height, data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const isBlue = (x, y) => data[4 * (y * width + x)] === 0x37 && data[4 * (y * width + x) + 2] === 0xff;
+  const columns = Array.from({ length: width }, (_, x) => Array.from({ length: height }, (_, y) => isBlue(x, y)).filter(Boolean).length);
+  return columns.filter((high, x) => high > 0 && !(columns[x - 1] > 0));
+})()`;
+
+test("how long answers are is told by bars, by pointer and keys, as a table and in both files", async () => {
+  const session = nightSession({ ...short, lengths: true });
+  await withCharts({ session, size: { width: 1280, height: 1400 } }, async (charts, page) => {
+    const titles = await page.locator("h2").allTextContents();
+    assert.deepEqual(titles.slice(0, 3), ["Throughput req/s", "Completion tokens", "Token lengths of inference"]);
+    const card = page.locator(lengthsCard);
+    const about = /^median 488, .*; 1.7 % cut off at 2,048 \(of 17,902 answers\) · read 00:00$/;
+    await card.locator(".about", { hasText: about }).waitFor();
+    const plot = card.locator(".plot");
+    assert.match((await plot.getAttribute("aria-valuetext")) ?? "", about);
+    const bars: readonly number[] = await page.evaluate(drawnBars);
+    await page.getByRole("button", { name: "Table" }).click();
+    await card.locator("caption", { hasText: about }).waitFor();
+    const rows: readonly (readonly string[])[] = await page.evaluate(
+      `[...document.querySelectorAll('${lengthsCard} tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))`,
+    );
+    const answers = rows.map(([, told = ""]) => Number(told.replaceAll(",", "")));
+    assert.equal(
+      answers.reduce((sum, one) => sum + one, 0),
+      17_902,
+    );
+    assert.deepEqual(rows.at(-1), ["2,000 to 2,049", "310", "1.7 %"]);
+    // Each row is a bar, as high as it says.
+    assert.equal(bars.length, rows.length);
+    const scale = Math.max(...bars) / Math.max(...answers);
+    for (const [index, high] of bars.entries()) {
+      assert.ok(Math.abs(high - Math.max(1, scale * (answers[index] ?? 0))) <= 2, `bar ${index}: ${high} pixels`);
+    }
+    await page.getByRole("button", { name: "Table" }).click();
+    await plot.press("End");
+    await card.locator(".moment", { hasText: "2,000 to 2,049 tokens: 310 answers, 1.7 %" }).waitFor();
+    assert.equal(await plot.getAttribute("aria-valuetext"), "2,000 to 2,049 tokens: 310 answers, 1.7 %");
+    await plot.press("ArrowLeft");
+    await card.locator(".moment", { hasText: "1,950 to 1,999 tokens: 0 answers, 0 %" }).waitFor();
+    await plot.press("Home");
+    await plot.press("ArrowRight");
+    await card.locator(".moment", { hasText: "50 to 99 tokens: " }).waitFor();
+    await plot.press("Escape");
+    await card.locator(".moment").waitFor({ state: "hidden" });
+    const box = await plot.boundingBox();
+    assert.ok(box);
+    await page.mouse.move(box.x + 48 + (box.width - 64) * (425 / 2050), box.y + 80);
+    await card.locator(".moment", { hasText: "400 to 449 tokens: " }).waitFor();
+    await charts.screenshot("lengths-read");
+    await page.getByRole("button", { name: "CSV" }).click();
+    await page.getByRole("button", { name: "PNG" }).click();
+    for (let left = 600; charts.saved.length < 2 && left > 0; left--) await charts.frames(6);
+    const csv = Buffer.from(charts.saved.find(({ kind }) => kind === "csv")?.bytes ?? []).toString();
+    assert.match(csv, /\r\n2026-12-02T00:00:00.000Z,Token lengths of inference,2000 to 2049 tokens,answers,310\r\n/);
+    const png = charts.saved.find(({ kind }) => kind === "png");
+    await writeFile("out/screens/charts-lengths-saved.png", png?.bytes ?? "");
+  });
+});
+
+test("bars grow with what is counted, and who reads a table or a bar keeps the place", async () => {
+  const counts = new Map(Array.from({ length: 40 }, (_, index) => [index * 10, 5] as const));
+  await withCharts({ session: onlyLengths(counts) }, async (charts, page) => {
+    const card = page.locator(lengthsCard);
+    await card.locator(".plot").press("End");
+    await card.locator(".moment", { hasText: "390 to 399 tokens: 5 answers, 2.5 %" }).waitFor();
+    // Longer ones: the bars are wider now, and the same length is read off.
+    const more = new Map([...counts, [390, 25], [900, 10]]); // prettier-ignore
+    charts.change(onlyLengths(more), shortEnd + minute);
+    await card.locator(".about", { hasText: "longest 900; 0 % cut off at 2,048 (of 230 answers)" }).waitFor();
+    await card.locator(".moment", { hasText: "350 to 399 tokens: 45 answers, 19.6 %" }).waitFor();
+    await page.getByRole("button", { name: "Table" }).click();
+    const table = card.getByRole("region", { name: "Token lengths of inference, data table" });
+    await table.focus();
+    await table.press("End");
+    const scrolled = "document.activeElement.scrollTop";
+    for (let left = 600; Number(await page.evaluate(scrolled)) === 0 && left > 0; left--) await charts.frames(6);
+    charts.change(onlyLengths(new Map([...more, [901, 70]])), shortEnd + 2 * minute);
+    await table.locator("tr", { hasText: "900 to 949" }).getByText("80", { exact: true }).waitFor();
+    assert.equal(await page.evaluate(`document.activeElement.className`), "table");
+    assert.ok(Number(await page.evaluate(scrolled)) > 0);
+  });
+});
+
+test("a page of nothing but lengths has no tools for time; they are picked, and come back as they were", async () => {
+  let state: unknown;
+  const session = onlyLengths(new Map([[2048, 31], [100, 969]]), 31); // prettier-ignore
+  const isShown = async (page: PlayedCharts["view"]["page"], names: readonly string[]): Promise<readonly boolean[]> =>
+    Promise.all(names.map((name) => page.getByRole("button", { name, exact: true }).isVisible()));
+  const [always, ofTime] = [
+    ["Table", "PNG", "CSV"],
+    ["10 min", "1 h", "All", "Pause", "+"],
+  ];
+  await withCharts({ session, size: { width: 640, height: 420 } }, async (charts, page) => {
+    assert.equal(await page.locator("p.empty").isVisible(), false);
+    assert.equal(await page.locator("p.hint").isVisible(), false);
+    assert.deepEqual(new Set(await isShown(page, always)), new Set([true]));
+    assert.deepEqual(new Set(await isShown(page, ofTime)), new Set([false]));
+    await charts.screenshot("lengths-alone");
+    await page.getByRole("button", { name: "PNG" }).click();
+    for (let left = 600; charts.saved.length === 0 && left > 0; left--) await charts.frames(6);
+    assert.ok((charts.saved[0]?.bytes.length ?? 0) > 3000);
+    await page.getByRole("button", { name: "Table" }).click();
+    await page.getByRole("button", { name: "Sources" }).click();
+    await page.getByRole("checkbox", { name: "inference" }).uncheck();
+    await page.getByText("Nothing is picked.").waitFor();
+    assert.equal(await page.locator(lengthsCard).count(), 0);
+    state = await page.evaluate("state");
+  });
+  await withCharts({ session, state }, async (charts, page) => {
+    await page.getByText("Nothing is picked.").waitFor();
+    await page.getByRole("button", { name: "Sources 0/1" }).click();
+    await page.getByRole("checkbox", { name: "inference" }).check();
+    await page.locator(`${lengthsCard} td`, { hasText: "3.1 %" }).waitFor();
+    // A log tells something over time: what is for that comes.
+    const [series] = [...nightSession(short).stages.values()].map(({ members }) => members[0]?.series);
+    const [one] = [...session.stages.values()];
+    const [first] = one?.members ?? [];
+    assert.ok(series && one && first);
+    const stages = new Map([["inference", { ...one, members: [{ ...first, series }] }]]);
+    charts.change({ ...session, stages }, shortEnd + minute);
+    await page.getByRole("button", { name: "10 min" }).waitFor();
+  });
+});
+
+test("odd lengths are drawn as well as they can be", async () => {
+  const odd: readonly (readonly [ReadonlyMap<number, number>, RegExp | undefined])[] = [
+    [new Map([[0, 1]]), /^median 0, 95 % up to 0, longest 0; 0 % cut off at 2,048 \(of 1 answer\)/],
+    [new Map([[512, 40]]), /^median 512, 95 % up to 512, longest 512; /],
+    [new Map([[400, 9], [2_000_000_000, 1]]), /longest 2,000,000,000; 10 % cut off at 2,048 \(of 10 answers\)/], // prettier-ignore
+    [new Map([[2048, 3]]), /; 100 % cut off at 2,048 \(of 3 answers\)/],
+    [new Map(), undefined],
+  ];
+  const [[first] = [new Map<number, number>()], ...others] = odd;
+  await withCharts({ session: onlyLengths(first), size: { width: 420, height: 320 } }, async (charts, page) => {
+    for (const [counts, about] of [[first, odd[0]?.[1]] as const, ...others]) {
+      charts.change(onlyLengths(counts), shortEnd + minute);
+      if (about) await page.locator(".about", { hasText: about }).waitFor();
+      else await page.getByText("Nothing to draw yet.").waitFor();
+      await charts.frames(12);
+      const bars: readonly number[] = about ? await page.evaluate(drawnBars) : [];
+      assert.equal(bars.length, counts.size, `${bars.length} bars of ${counts.size} lengths`);
+      await charts.screenshot(`lengths-odd-${[...counts.keys()].join("-")}`);
+    }
+  });
+});
+
 test("sources are picked, lines switched off and axes made logarithmic, and a page that comes back shows the same", async () => {
   let state: unknown;
   await withCharts({}, async (charts, page) => {
@@ -227,7 +388,7 @@ test("a picture and the samples of what is shown are saved", async () => {
 
 for (const theme of ["dark", "light", "high-contrast", "high-contrast-light"] as const) {
   test(`axe finds nothing in the ${theme} theme`, async () => {
-    await withCharts({ theme }, async (_charts, page) => {
+    await withCharts({ theme, session: nightSession({ ...short, lengths: true }) }, async (_charts, page) => {
       const check = async (what: string): Promise<void> => {
         const found: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[] =
           await page.evaluate(
@@ -249,7 +410,7 @@ for (const theme of ["dark", "light", "high-contrast", "high-contrast-light"] as
 }
 
 test("keys alone reach everything, and the theme changes while it is shown", async () => {
-  await withCharts({}, async (charts, page) => {
+  await withCharts({ session: nightSession({ ...short, lengths: true }) }, async (charts, page) => {
     await page.getByRole("button", { name: "Sources" }).click();
     await page.evaluate(`(() => {
       globalThis.reached = new Set();
@@ -274,7 +435,7 @@ test("keys alone reach everything, and the theme changes while it is shown", asy
 });
 
 test("an empty page says why, and text of a host stays text", async () => {
-  const session = nightSession(short);
+  const session = nightSession({ ...short, lengths: true });
   const evil = '<img src=x onerror="sent.push(1)">';
   const [inference] = [...session.stages.values()];
   assert.ok(inference);
@@ -286,6 +447,7 @@ test("an empty page says why, and text of a host stays text", async () => {
     charts.change(named, shortEnd);
     await page.locator("button.line", { hasText: evil }).first().waitFor();
     assert.equal(await page.locator("h1").textContent(), evil);
+    await page.getByRole("heading", { name: `Token lengths of ${evil}` }).waitFor();
     assert.equal(await page.locator("img").count(), 0);
     assert.equal(await page.evaluate("sent.includes(1)"), false);
   });

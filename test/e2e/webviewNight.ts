@@ -17,6 +17,8 @@ export interface Night {
   /** A training whose loss stops being a number in this minute. */
   readonly nanAt?: number;
   readonly failsAt?: number;
+  /** Whether the outputs tell how long answers are. */
+  readonly lengths?: boolean;
   /** Members of an extraction. */
   readonly members?: number;
   readonly connection?: ConnectionState;
@@ -41,7 +43,10 @@ export function nightSession(night: Night): Session {
   const reading = progress({ done: 1, total: 25_000, unit: "req", rate_unit: "req/s" });
   const stages = [
     stage("inference", [
-      member({ kind: "running" }, { series: inference, progress: reading, marks: seen.slice(0, 1) }),
+      member(
+        { kind: "running" },
+        { series: inference, progress: reading, marks: seen.slice(0, 1), ...(night.lengths && answersOf(night)) },
+      ),
     ]),
     stage("download", [failed(seen)]),
     stage("vllm", [member({ kind: "watching" }, { series: vllm })]),
@@ -56,6 +61,26 @@ export function nightSession(night: Night): Session {
     return [name, host({ definition, gpus: cards, seenAt, ...(connection && { connection }) })] as const;
   });
   return session(stages, { hosts: new Map([...built, ...(hosts === 1 ? [] : [["gpu8", host({ seenAt })] as const])]) });
+}
+
+/** What is known of outputs at some time. */
+type Answers = Required<Pick<Member, "tokenLengths" | "tokensReadAt">> & Pick<Member, "run">;
+
+/** Most answers around 400 tokens, a tail to the limit of 2,048, and some that it cut off. */
+function answersOf({ minutes }: Night): Answers {
+  const counts = new Map<number, number>([[2048, 310]]);
+  for (let tokens = 8; tokens < 2048; tokens += 8) {
+    const answers = Math.round(300 * Math.exp(-(((Math.log(tokens) - 6) / 0.6) ** 2)));
+    if (answers > 0) counts.set(tokens, answers);
+  }
+  return readAnswers(counts, 310, nightStart + minutes * minute);
+}
+
+/** Outputs of answers that `--max-tokens 2048` limits. */
+export function readAnswers(counts: ReadonlyMap<number, number>, ended: number, tokensReadAt: number): Answers {
+  const lines = [...counts.values()].reduce((sum, one) => sum + one, 0);
+  const run = samples.record("inference", { command: "python generate.py --max-tokens 2048", startedAt: nightStart });
+  return { tokenLengths: { counts, lines, without: 0, ended }, tokensReadAt, run };
 }
 
 function failed(marks: readonly Mark[]): Member {

@@ -51,6 +51,12 @@ describe("how long answers are", () => {
       /; 0 % cut off at 600 .*; 3 lines without/,
     );
     assert.match(tokenText({ ...counts([1, 9_999], [9, 1]) }, 9) ?? "", /under 0.1 % cut off at 9/);
+    assert.match(tokenText(counts([1, 996], [9, 4]), 9) ?? "", /; 0.4 % cut off at 9/);
+    assert.match(tokenText(counts([1, 969], [9, 31]), 9) ?? "", /; 3.1 % cut off at 9/);
+    assert.equal(
+      tokenText({ ...counts([512, 1]), lines: 2, without: 1 }, undefined),
+      "median 512, 95 % up to 512, longest 512 (of 1 answer; 1 line without a number)",
+    );
   });
 
   test("what is read in parts is as if it were read at once; nothing new is the same object", () => {

@@ -1,5 +1,6 @@
 import type { PlannedLine } from "./chartLines";
 import type { PlannedChart } from "./chartPlan";
+import type { LengthChart } from "./chartTokens";
 import type { TimeSpan } from "./chartExtent";
 import type { MetricSeries } from "./series";
 
@@ -13,8 +14,13 @@ export interface CsvLine {
 /**
  * Lines as CSV (RFC 4180), one sample a row: `time,chart,line,unit,value`. Every sample of the span, not only those that
  * the screen has pixels for; time as ISO 8601 in UTC.
+ * @param lengths histograms, a bar a row, with the time at which they were counted: they are of no span
  */
-export function chartCsv(lines: readonly CsvLine[], { from, to }: TimeSpan): string {
+export function chartCsv(
+  lines: readonly CsvLine[],
+  { from, to }: TimeSpan,
+  lengths: readonly LengthChart[] = [],
+): string {
   const rows = ["time,chart,line,unit,value"];
   for (const { chart, line, series } of lines) {
     const words = [chart.title, line.label, unitOf(chart)].map(field).join(",");
@@ -22,6 +28,13 @@ export function chartCsv(lines: readonly CsvLine[], { from, to }: TimeSpan): str
     for (let index = 0; index < times.length; index++) {
       const time = times[index] ?? 0;
       if (time >= from && time <= to) rows.push(`${new Date(time).toISOString()},${words},${String(values[index])}`);
+    }
+  }
+  for (const { title, bins, readAt } of lengths) {
+    const start = `${new Date(readAt).toISOString()},${field(title)}`;
+    for (const { from, to, answers } of bins) {
+      const range = to - from === 1 ? String(from) : `${from} to ${to - 1}`;
+      rows.push(`${start},${range} tokens,answers,${answers}`);
     }
   }
   return `${rows.join("\r\n")}\r\n`;

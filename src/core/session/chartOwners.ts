@@ -1,6 +1,7 @@
 import type { Mark, Member, RemoteHost, Session } from "./model";
 import type { TreeNode } from "./nodes";
 import type { MetricSeries } from "./series";
+import { tokenLimit, type TokenLengths } from "./tokenLengths";
 import { isOfOutputs } from "./written";
 
 /** A metric as charts see it: what an earlier window kept of it, and what this one has seen. */
@@ -16,6 +17,15 @@ export interface CounterInfo {
   readonly rateUnit?: string;
 }
 
+/** How long the answers are that a member has written. */
+export interface OwnedLengths {
+  readonly lengths: TokenLengths;
+  /** When they were counted last, ms since 1970. */
+  readonly readAt: number;
+  /** The limit that its command gives, tokens. */
+  readonly limit?: number;
+}
+
 /** Something that has metrics: a member of a stage, a service, a GPU. A person picks among these. */
 export interface ChartOwner extends CounterInfo {
   /** `stage/extract/3`, `service/vllm`, `gpu/gpu8/0`. */
@@ -29,6 +39,8 @@ export interface ChartOwner extends CounterInfo {
   readonly host: string;
   readonly tracks: ReadonlyMap<string, Track>;
   readonly marks: readonly Mark[];
+  /** Undefined where none has a number. */
+  readonly answers?: OwnedLengths;
 }
 
 /** What an earlier window kept of an owner. */
@@ -89,10 +101,17 @@ function memberOwner(
     kind: "member",
     live: series.byName,
     marks: marksOf(member),
+    ...answersOf(member),
     ...(counter !== undefined && { counter }),
     ...(progress?.unit !== undefined && { unit: progress.unit }),
     ...(progress?.rate_unit !== undefined && { rateUnit: progress.rate_unit }),
   };
+}
+
+function answersOf({ tokenLengths, tokensReadAt, run }: Member): Pick<ChartOwner, "answers"> {
+  if (!tokenLengths || tokenLengths.counts.size === 0 || tokensReadAt === undefined) return {};
+  const limit = tokenLimit(run?.command);
+  return { answers: { lengths: tokenLengths, readAt: tokensReadAt, ...(limit !== undefined && { limit }) } };
 }
 
 const alarming = new Map([

@@ -235,7 +235,7 @@ function withOutputs(
     case "written-history":
       return withLooks(member, event.looks);
     case "token-lengths":
-      return { ...member, tokenLengths: event.lengths };
+      return { ...member, tokenLengths: event.lengths, tokensReadAt: event.at };
   }
 }
 

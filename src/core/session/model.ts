@@ -150,6 +150,8 @@ export interface Member {
   readonly written?: Written;
   /** How long the answers are that it has written, where the session file says where to read it. */
   readonly tokenLengths?: TokenLengths;
+  /** When they were read, our clock. */
+  readonly tokensReadAt?: number;
   readonly writer?: LogWriter;
   /** What besides its needs a pipeline's launch of it waits for: `GPU 3 (12.1 GB in use)`. */
   readonly queuedFor?: string;

@@ -1,5 +1,5 @@
 import type { TokenReport } from "../tokenCounts";
-import { count } from "./words";
+import { amount, count, decimal } from "./words";
 
 /** How long the answers are that a stage has written: how many have each number of tokens. */
 export interface TokenLengths {
@@ -95,17 +95,18 @@ function lengthAt(sorted: Sorted, rank: number): number {
 /** `median 512, 95 % up to 1,930, longest 4,096; 3.1 % cut off at 4,096 (of 24,812 answers)`. */
 export function tokenText(lengths: TokenLengths, limit: number | undefined): string | undefined {
   const summary = tokenSummary(lengths, limit);
-  if (!summary) return lengths.lines === 0 ? undefined : `no number of tokens in ${count(lengths.lines)} lines`;
+  if (!summary) return lengths.lines === 0 ? undefined : `no number of tokens in ${amount(lengths.lines, "line")}`;
   const { answers, median, p95, longest, cutShare } = summary;
   const at = limit === undefined ? "" : ` at ${count(limit)}`;
-  const cut = cutShare === undefined ? "" : `; ${percent(cutShare)} cut off${at}`;
-  const without = lengths.without === 0 ? "" : `; ${count(lengths.without)} lines without a number`;
-  return `median ${count(median)}, 95 % up to ${count(p95)}, longest ${count(longest)}${cut} (of ${count(answers)} answers${without})`;
+  const cut = cutShare === undefined ? "" : `; ${sharePercent(cutShare)} cut off${at}`;
+  const without = lengths.without === 0 ? "" : `; ${amount(lengths.without, "line")} without a number`;
+  return `median ${count(median)}, 95 % up to ${count(p95)}, longest ${count(longest)}${cut} (of ${amount(answers, "answer")}${without})`;
 }
 
-function percent(share: number): string {
+/** A share of 0 to 1 to a tenth of a percent: `3.1 %`; what is less is not said to be nothing. */
+export function sharePercent(share: number): string {
   if (share > 0 && share < 0.001) return "under 0.1 %";
-  return `${count(Math.round(share * 1000) / 10)} %`;
+  return `${decimal(Math.round(share * 1000) / 10)} %`;
 }
 
 /** A bar of a histogram: answers of `from` up to, but not with, `to` tokens. */

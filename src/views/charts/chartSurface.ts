@@ -4,6 +4,7 @@ import { chartCsv } from "../../core/session/chartCsv";
 import { ChartFeed, type FedLine } from "../../core/session/chartFeed";
 import type { KeptCharts } from "../../core/session/chartOwners";
 import { chartPlan, type ChartPlan } from "../../core/session/chartPlan";
+import { LengthCharts, type LengthChart } from "../../core/session/chartTokens";
 import { chartSpans, chartStanding } from "../../core/session/chartView";
 import type { Session } from "../../core/session/model";
 import type { TreeNode } from "../../core/session/nodes";
@@ -56,6 +57,8 @@ export class ChartSurface implements Disposable {
   #listens = false;
   #pausing = false;
   #drawn: Session | undefined;
+  readonly #measured = new LengthCharts();
+  #lengths: readonly LengthChart[] = [];
   #said = "";
 
   constructor(
@@ -149,7 +152,7 @@ export class ChartSurface implements Disposable {
 
   #send(): void {
     const plan = this.#planned();
-    if (!this.#feed.fits(plan)) {
+    if (!this.#feed.fits(plan) || !this.#measure(plan)) {
       this.#snapshot();
       return;
     }
@@ -171,9 +174,10 @@ export class ChartSurface implements Disposable {
     const plan = this.#planned();
     this.#plan = plan;
     this.#drawn = session;
+    this.#lengths = this.#lengthsOf(plan);
     this.#feed.begin(plan);
     this.#onTitle(plan.title);
-    const empty = whyEmpty(session, plan);
+    const empty = plan.charts.length + this.#lengths.length > 0 ? undefined : whyEmpty(session, plan);
     this.#post({
       type: "snapshot",
       title: plan.title,
@@ -184,6 +188,7 @@ export class ChartSurface implements Disposable {
         ...chart,
         lines: lines.map(({ key, label, look, color }) => ({ key, label, look, color })),
       })),
+      lengths: this.#lengths,
       sources: plan.owners.map(({ key, label, group }) => ({ key, label, group })),
       frame: this.#frame(),
     });
@@ -196,7 +201,7 @@ export class ChartSurface implements Disposable {
       const chart = charts.get(id);
       return chart && !off.has(line.key) ? { chart, line, series } : [];
     });
-    const text = chartCsv(lines, this.#frame().span);
+    const text = chartCsv(lines, this.#frame().span, this.#lengths);
     await this.#deps.save(this.#fileName(), "csv", new TextEncoder().encode(text));
   }
 
@@ -217,6 +222,23 @@ export class ChartSurface implements Disposable {
   #session(): Session | undefined {
     const { sessions } = this.#deps.sessions;
     return this.#target ? sessions.get(this.#target.session) : [...sessions.values()][0];
+  }
+
+  #lengthsOf({ owners }: ChartPlan): readonly LengthChart[] {
+    const hidden = new Set(this.#look?.hidden);
+    return this.#measured.of(
+      owners.filter(({ key }) => !hidden.has(key)),
+      this.#deps.clock.now(),
+    );
+  }
+
+  /** Tells the page what histograms have become; false where it has others. */
+  #measure(plan: ChartPlan): boolean {
+    const [before, lengths] = [this.#lengths, this.#lengthsOf(plan)];
+    if (lengths.length !== before.length || lengths.some(({ id }, index) => id !== before[index]?.id)) return false;
+    if (lengths.some((one, index) => one !== before[index])) this.#post({ type: "lengths", lengths });
+    this.#lengths = lengths;
+    return true;
   }
 
   #planned(): ChartPlan {
@@ -251,8 +273,7 @@ function packed(lines: readonly FedLine[]): PackedSamples {
   return { lines: lines.map(({ key, times: { length: count } }) => ({ key, count })), times, values };
 }
 
-function whyEmpty(session: Session | undefined, plan: ChartPlan): string | undefined {
-  if (plan.charts.length > 0) return undefined;
+function whyEmpty(session: Session | undefined, plan: ChartPlan): string {
   if (!session) return "No session is open. Open a session file, or watch a remote log.";
   if (plan.owners.length > 0) return "Nothing is picked. Choose under Sources what to draw.";
   const connected = [...session.hosts.values()].some(({ connection }) => connection.kind === "connected");

@@ -1,4 +1,14 @@
-import type { ChartCard } from "./chartCard";
+/** What is painted: a chart over time, or one of lengths. */
+interface Card {
+  readonly root: HTMLElement;
+  readonly plot: HTMLElement;
+  readonly info: { readonly id: string };
+  readonly filled: boolean;
+  size: { readonly width: number; readonly height: number };
+  draw(): void;
+  describe(): void;
+  readOff(): void;
+}
 
 /** Of each frame so much may go into drawing, ms; what is left waits for the next, so that the page never stands still. */
 const budgetMs = 30;
@@ -9,10 +19,10 @@ const describeMs = 500;
 export class CardPainter {
   readonly #observer: IntersectionObserver;
   readonly #sizes: ResizeObserver;
-  readonly #stale = new Set<ChartCard>();
-  readonly #seen = new Set<ChartCard>();
-  readonly #undescribed = new Set<ChartCard>();
-  #cards: readonly ChartCard[] = [];
+  readonly #stale = new Set<Card>();
+  readonly #seen = new Set<Card>();
+  readonly #undescribed = new Set<Card>();
+  #cards: readonly Card[] = [];
   #drawing = false;
   /** Whether charts out of sight are minded, too. */
   all = false;
@@ -37,11 +47,11 @@ export class CardPainter {
     });
   }
 
-  get inSight(): readonly ChartCard[] {
+  get inSight(): readonly Card[] {
     return this.all ? this.#cards : this.#cards.filter((card) => this.#seen.has(card));
   }
 
-  watch(cards: readonly ChartCard[]): void {
+  watch(cards: readonly Card[]): void {
     this.#observer.disconnect();
     this.#sizes.disconnect();
     this.#stale.clear();
@@ -55,7 +65,7 @@ export class CardPainter {
   }
 
   /** They are drawn in the frames that follow, once their samples have come. */
-  soon(cards: readonly ChartCard[]): void {
+  soon(cards: readonly Card[]): void {
     for (const card of cards) this.#stale.add(card);
     if (this.#drawing || !this.#next()) return;
     this.#drawing = true;
@@ -75,7 +85,7 @@ export class CardPainter {
     for (const card of this.#cards) if (this.#seen.has(card)) card.readOff();
   }
 
-  #next(): ChartCard | undefined {
+  #next(): Card | undefined {
     for (const card of this.#stale) if (card.filled && this.#seen.has(card)) return card;
     return undefined;
   }
@@ -92,7 +102,7 @@ export class CardPainter {
     this.soon([]);
   }
 
-  #describe(card: ChartCard): void {
+  #describe(card: Card): void {
     if (this.#undescribed.size === 0) {
       const describe = (): void => {
         for (const one of this.#undescribed) one.describe();

@@ -1,7 +1,7 @@
 import { Chart, LinearScale, LogarithmicScale, type ChartArea } from "chart.js";
 import type { ChartInfo, ChartMark, Span } from "../../protocol/webview";
 import { chartOptions, mayBeLog, pixelOf, type TimeScale } from "./chartOptions";
-import { dataTable } from "./dataTable";
+import { dataTable, TableRegion } from "./dataTable";
 import { element } from "./elements";
 import { Legend } from "./legend";
 import { LineData } from "./lineData";
@@ -50,7 +50,7 @@ export class ChartCard {
   /** For which theme and kind of value axis its options were made. */
   #madeFor: { readonly theme: Theme; readonly log: boolean } | undefined;
   #size = { width: 0, height: 0 };
-  #table: HTMLElement | undefined;
+  readonly #table: TableRegion;
 
   constructor(info: ChartInfo, shared: Shared) {
     this.info = info;
@@ -66,7 +66,8 @@ export class ChartCard {
     });
     this.plot.append(this.#canvas, this.#cursor, this.#moment);
     this.#describe();
-    this.root.append(this.#heading(), this.#legend.root, this.plot, this.#summary);
+    this.#table = new TableRegion(info.title);
+    this.root.append(this.#heading(), this.#legend.root, this.plot, this.#summary, this.#table.root);
     mindPlot(this.plot, () => this.#scale(), shared.actions);
   }
 
@@ -125,9 +126,9 @@ export class ChartCard {
     for (const [index, line] of this.info.lines.entries()) {
       this.#legend.color(index, lineColor(line, theme), !off.has(line.key));
     }
-    if (!this.plot.hidden) this.#paint();
+    if (this.plot.hidden) this.showTable(true);
+    else this.#paint();
     this.readOff();
-    if (this.#table) this.showTable(true);
   }
 
   #redraw(): void {
@@ -226,18 +227,8 @@ export class ChartCard {
 
   /** Shows the numbers in place of the picture. */
   showTable(shown: boolean): void {
-    const scrolled = this.#table?.scrollTop ?? 0;
-    this.#table?.remove();
-    this.#table = undefined;
     this.plot.hidden = shown;
-    if (!shown) return;
-    this.#table = element("div", "table");
-    this.#table.tabIndex = 0;
-    this.#table.setAttribute("role", "region");
-    this.#table.setAttribute("aria-label", `${this.info.title}, data table`);
-    this.#table.append(dataTable(this.info, this.#shown(), this.#shared.span));
-    this.root.append(this.#table);
-    this.#table.scrollTop = scrolled;
+    this.#table.show(shown ? dataTable(this.info, this.#shown(), this.#shared.span) : undefined);
   }
 
   /** The picture as it stands, and what its legend says, for an image of the page. */

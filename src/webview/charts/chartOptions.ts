@@ -71,7 +71,15 @@ function hasRange(axis: object): axis is { handleTickRangeOptions: () => void } 
   return "handleTickRangeOptions" in axis;
 }
 
-function valueScale(info: ChartInfo, theme: Theme, log: boolean): Scale {
+/**
+ * A value axis as all charts have it.
+ * @param info `precision`: digits behind the point that its ticks may have
+ */
+export function valueScale(
+  info: Pick<ChartInfo, "unit" | "min" | "max"> & { readonly precision?: number },
+  theme: Theme,
+  log: boolean,
+): Scale {
   const ticks = {
     color: theme.muted,
     font: { family: theme.font, size: 11 },
@@ -97,7 +105,12 @@ function valueScale(info: ChartInfo, theme: Theme, log: boolean): Scale {
     grace: "5%",
     ...looks,
     // So few fit without being measured.
-    ticks: { ...ticks, autoSkip: false, callback: (value) => sayTick(Number(value), info.unit) },
+    ticks: {
+      ...ticks,
+      ...(info.precision !== undefined && { precision: info.precision }),
+      autoSkip: false,
+      callback: (value) => sayTick(Number(value), info.unit),
+    },
   };
 }
 

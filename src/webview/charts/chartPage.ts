@@ -11,6 +11,7 @@ import {
 import { ChartCard, type Shared } from "./chartCard";
 import { CardPainter } from "./cardPainter";
 import { element } from "./elements";
+import { LengthCard } from "./lengthCard";
 import { chartsImage } from "./exportImage";
 import type { TimeActions } from "./plotGestures";
 import { SourcePicker } from "./sourcePicker";
@@ -41,6 +42,9 @@ export class ChartPage {
   readonly #shared: Shared;
   readonly #zoom = new Zoom();
   #cards: readonly ChartCard[] = [];
+  #lengths: readonly LengthCard[] = [];
+  /** Both, in their order on the page. */
+  #all: readonly (ChartCard | LengthCard)[] = [];
   #look = firstLook;
   #title = "";
   #standing = "";
@@ -102,31 +106,36 @@ export class ChartPage {
     });
     onThemeChange(() => {
       this.#shared.theme = readTheme();
-      this.#painter.soon(this.#cards);
+      this.#painter.soon(this.#all);
     });
   }
 
   /** Other charts, or others of them. */
   show(snapshot: Message<"snapshot">): void {
-    for (const card of this.#cards) card.dispose();
+    for (const card of this.#all) card.dispose();
     this.#title = snapshot.title;
     this.#look = snapshot.look;
     replace(this.#shared.off, snapshot.look.off);
     replace(this.#shared.log, snapshot.look.log);
     this.#empty.textContent = snapshot.empty ?? "";
     this.#empty.hidden = snapshot.empty === undefined;
-    this.#hint.hidden = snapshot.empty !== undefined;
-    this.#toolbar.show(snapshot.title, snapshot.sources.length === 0);
+    this.#hint.hidden = snapshot.charts.length === 0;
+    const anything = snapshot.sources.length > 0;
+    this.#toolbar.show(snapshot.title, { anything, times: snapshot.charts.length > 0 });
     this.#picker.show(snapshot.sources, snapshot.look.hidden);
     this.#cards = snapshot.charts.map((info) => new ChartCard(info, this.#shared));
     if (this.#cards[0]) this.#cards[0].tellsMarks = true;
-    this.#grid.replaceChildren(...this.#cards.map((card) => card.root));
-    for (const card of this.#cards) card.showTable(this.#look.table);
+    this.#lengths = snapshot.lengths.map((one) => new LengthCard(one, this.#shared));
+    // Beside the mean length of each interval.
+    const speeds = this.#cards.filter(({ info }) => /^(throughput|tokens)\b/.test(info.id));
+    this.#all = [...speeds, ...this.#lengths, ...this.#cards.slice(speeds.length)];
+    this.#grid.replaceChildren(...this.#all.map((card) => card.root));
+    for (const card of this.#all) card.showTable(this.#look.table);
     this.#frame(snapshot.frame);
     this.#waiting = false;
     this.#next = undefined;
     // Once it is told which of them are in sight, their samples are asked for.
-    this.#painter.watch(this.#cards);
+    this.#painter.watch(this.#all);
   }
 
   /** The samples that were asked for. */
@@ -140,6 +149,15 @@ export class ChartPage {
     this.#next = undefined;
     if (next) this.#ask(next);
     this.#whenAllDrawn?.();
+  }
+
+  /** More answers were counted. */
+  measure({ lengths }: Message<"lengths">): void {
+    for (const [index, one] of lengths.entries()) {
+      const card = this.#lengths[index];
+      if (card) card.lengths = one;
+    }
+    this.#painter.soon(this.#lengths);
   }
 
   /** What is new. */
@@ -255,8 +273,8 @@ export class ChartPage {
 
   #toggleTable(): void {
     this.#change({ table: !this.#look.table });
-    for (const card of this.#cards) card.showTable(this.#look.table);
-    this.#painter.soon(this.#cards);
+    for (const card of this.#all) card.showTable(this.#look.table);
+    this.#painter.soon(this.#all);
   }
 
   /** A picture holds all charts, also those out of sight: they are fetched and drawn first. */
@@ -264,15 +282,21 @@ export class ChartPage {
     this.#painter.all = true;
     this.#whenAllDrawn = () => {
       this.#whenAllDrawn = undefined;
-      for (const card of this.#cards) card.showTable(false);
+      for (const card of this.#all) card.showTable(false);
       this.#painter.now();
-      void chartsImage(this.#title, this.#cards, this.#shared.span, this.#shared.theme).then((png) => {
+      void chartsImage(this.#heading, this.#all, this.#shared.theme).then((png) => {
         this.#painter.all = false;
-        for (const card of this.#cards) card.showTable(this.#look.table);
+        for (const card of this.#all) card.showTable(this.#look.table);
         if (png) this.#post({ type: "save-png", png });
       });
     };
     this.#ask("anew");
+  }
+
+  /** Title and span of a picture; what is of no time has none. */
+  get #heading(): string {
+    const { from, to } = this.#shared.span;
+    return this.#cards.length === 0 ? this.#title : `${this.#title} · ${momentLabel(from)} – ${momentLabel(to)}`;
   }
 
   #announce(): void {

@@ -1,9 +1,13 @@
-import type { Span } from "../../protocol/webview";
-import type { ChartCard } from "./chartCard";
+import type { ChartUnit } from "../../protocol/webview";
 import { shortened } from "./marks";
 import type { Theme } from "./theme";
-import { momentLabel } from "./timeAxis";
 import { unitName } from "./units";
+
+/** What stands on a picture: a chart's heading, and its canvas. */
+export interface Pictured {
+  readonly info: { readonly title: string; readonly unit: ChartUnit };
+  readonly picture: { readonly canvas: HTMLCanvasElement; readonly lines: readonly { color: string; text: string }[] };
+}
 
 const gap = 16;
 const headHeight = 40;
@@ -11,11 +15,10 @@ const titleHeight = 34;
 /** A picture is no wider than this many charts. */
 const mostColumns = 3;
 
-/** All charts with their titles as one PNG, as they are drawn. */
+/** All charts with their titles under a heading as one PNG, as they are drawn. */
 export async function chartsImage(
-  title: string,
-  cards: readonly ChartCard[],
-  span: Span,
+  heading: string,
+  cards: readonly Pictured[],
   theme: Theme,
 ): Promise<Uint8Array | undefined> {
   const pictures = cards.map((card) => ({ info: card.info, ...card.picture }));
@@ -35,8 +38,7 @@ export async function chartsImage(
   context.textBaseline = "middle";
   context.fillStyle = theme.foreground;
   context.font = `bold 13px ${theme.font}`;
-  const head = `${title} · ${momentLabel(span.from)} – ${momentLabel(span.to)}`;
-  context.fillText(shortened(context, head, image.width / scale - 2 * gap), gap, headHeight / 2 + 4);
+  context.fillText(shortened(context, heading, image.width / scale - 2 * gap), gap, headHeight / 2 + 4);
   for (const [index, picture] of pictures.entries()) {
     const left = gap + (index % columns) * (width + gap);
     const top = headHeight + Math.floor(index / columns) * (height + gap);
@@ -52,7 +54,7 @@ export async function chartsImage(
 
 function drawHead(
   context: CanvasRenderingContext2D,
-  { info, lines }: Pick<ChartCard, "info"> & ChartCard["picture"],
+  { info, lines }: Pick<Pictured, "info"> & Pictured["picture"],
   { left, top, width }: { readonly left: number; readonly top: number; readonly width: number },
   theme: Theme,
 ): void {
@@ -62,12 +64,13 @@ function drawHead(
   context.font = `11px ${theme.font}`;
   let at = left;
   for (const { color, text } of lines) {
-    const wide = context.measureText(text).width + 24;
-    if (at + wide > left + width) break;
+    if (at > left && at + context.measureText(text).width + 24 > left + width) break;
+    const fitting = shortened(context, text, left + width - at - 12);
+    const wide = context.measureText(fitting).width + 24;
     context.fillStyle = color;
     context.fillRect(at, top + 21, 8, 8);
     context.fillStyle = theme.muted;
-    context.fillText(text, at + 12, top + 25);
+    context.fillText(fitting, at + 12, top + 25);
     at += wide;
   }
 }

@@ -27,6 +27,9 @@ export class Toolbar {
   readonly #table = button("Table", "Show the numbers in place of the pictures");
   readonly #ranges: readonly HTMLButtonElement[];
   readonly #tools = element("div", "tools");
+  /** What is for charts over time alone. */
+  readonly #ofTime: readonly HTMLElement[];
+  #timeless = false;
 
   constructor(actions: ToolbarActions, picker: HTMLElement) {
     const name = element("div", "name");
@@ -41,7 +44,7 @@ export class Toolbar {
     this.#follow.addEventListener("click", () => {
       actions.follow(this.#follow.textContent === "Follow");
     });
-    this.#tools.append(
+    this.#ofTime = [
       group("Range", [...this.#ranges, this.#follow]),
       group("Zoom", [
         onClick(button("−", "Zoom out"), () => {
@@ -51,6 +54,9 @@ export class Toolbar {
           actions.zoom(0.5);
         }),
       ]),
+    ];
+    this.#tools.append(
+      ...this.#ofTime,
       picker,
       onClick(this.#table, actions.table),
       group("Save", [
@@ -61,15 +67,18 @@ export class Toolbar {
     this.root.append(name, this.#tools);
   }
 
-  show(title: string, empty: boolean): void {
+  /** @param has what there is on the page, or can be picked */
+  show(title: string, has: { readonly anything: boolean; readonly times: boolean }): void {
     this.#title.textContent = title;
     this.#title.title = title;
-    this.#tools.hidden = empty;
+    this.#tools.hidden = !has.anything;
+    this.#timeless = has.anything && !has.times;
+    for (const part of this.#ofTime) part.hidden = this.#timeless;
   }
 
   /** @param standing how old the picture is, where it is not live */
   state(range: ChartRange, table: boolean, standing: string): void {
-    const paused = range.kind === "fixed";
+    const paused = range.kind === "fixed" && !this.#timeless;
     this.#standing.textContent = standing !== "" ? standing : paused ? "paused" : "live";
     this.#standing.classList.toggle("live", standing === "" && !paused);
     this.#follow.textContent = paused ? "Follow" : "Pause";
