@@ -4,6 +4,7 @@ import { count } from "../../core/session/words";
 import type { LengthInfo } from "../../protocol/webview";
 import { valueScale } from "./chartOptions";
 import { shortened } from "./marks";
+import { sayTick } from "./units";
 import type { Theme } from "./theme";
 
 /** What is drawn, read anew at each drawing. */
@@ -28,6 +29,11 @@ export function barOptions(theme: Theme, lengths: () => LengthInfo): ChartOption
         afterDataLimits: (axis) => {
           [axis.min, axis.max] = [0, lengths().bins.at(-1)?.to ?? 1];
         },
+        // The library marks the end, too, wherever that is.
+        afterBuildTicks: (axis) => {
+          const [, step] = axis.ticks;
+          axis.ticks = axis.ticks.filter(({ value }) => value % (step?.value ?? 1) === 0);
+        },
         grid: { display: false },
         border: { color: theme.axis },
         ticks: {
@@ -35,9 +41,8 @@ export function barOptions(theme: Theme, lengths: () => LengthInfo): ChartOption
           font: { family: theme.font, size: 11 },
           maxRotation: 0,
           maxTicksLimit: 6,
-          includeBounds: false,
           precision: 0,
-          callback: (value) => count(Number(value)),
+          callback: (value) => sayTick(Number(value), { kind: "number" }),
         },
       },
       y: {
@@ -79,13 +84,16 @@ function drawBars({ ctx, scales, chartArea: { bottom } }: Chart, { lengths, chos
   }
 }
 
-function drawLimit({ ctx, scales, chartArea }: Chart, { lengths: { limit, cutShare }, theme }: Bars): void {
+function drawLimit({ ctx, scales, chartArea }: Chart, { lengths, chosen, theme }: Bars): void {
+  const { limit, cutShare } = lengths;
   const axis = scales["x"];
   if (limit === undefined || !axis) return;
   const x = Math.round(axis.getPixelForValue(limit)) + 0.5;
   const beyond = x > chartArea.right + 1;
   ctx.strokeStyle = ctx.fillStyle = theme.failed;
   if (!beyond) drawLine(ctx, x, chartArea);
+  // What is read off stands there.
+  if (chosen) return;
   ctx.font = `10px ${theme.font}`;
   ctx.textBaseline = "bottom";
   const cut = cutShare === undefined ? "" : ` · ${sharePercent(cutShare)} cut off`;
