@@ -120,6 +120,8 @@ const prefixRules: readonly PrefixRule[] = [
   // names of loggers: `[titan] `, `[TRT-LLM] [I] `, `[logging.py:96:log_dist] `, `[Rank 0] `, `root - `, `openai._base_client | `
   { pattern: /\[(?:titan|TRT-LLM|transformers|[IWEFV]|[\w./]+\.(?:py|cpp|cc|cu):\d+(?::\w+)?)\] /y },
   { pattern: new RegExp(`[A-Za-z_][\\w.]{0,60} - (?=(?:${levels})\\b)`, "y") },
+  // PyTorch 2.1 and 2.2: `torch.distributed.elastic.multiprocessing.api: [ERROR] `, after their time
+  { pattern: new RegExp(`[a-z_]\\w{0,60}(?:\\.\\w{1,60}){1,8}: (?=\\[(?:${levels})\\])`, "y") },
   // loguru: `__main__:main:12 - `
   { pattern: /[\w.]{1,80}:[\w<>]{1,60}:\d{1,6} - /y },
   { pattern: /(?:root|__main__|mmengine|[a-z_][\w.]*\.\w+) (?:-|\|) /y },

@@ -137,7 +137,7 @@ export const distributedRules: readonly FailureRule[] = [
       "died with exit code ",
     ],
     pattern:
-      /^(?:[\w.]*(?:Error|Exception|BrokenProcessPool)(?:\(\w{1,60}\))?(?:: |$|\n).{0,200})?(?:One of the subprocesses has abruptly died|.{0,40}(?:ActorDiedError|RayActorError|WorkerCrashedError)|A worker died or was killed while executing a task|.{0,80}A process in the process pool was terminated abruptly|DataLoader worker \(pid(?:\(s\))? [\d, ]+\) exited unexpectedly|Worker proc \S{1,60} died unexpectedly|The actor died unexpectedly|WorkerProc initialization failed|Process \S{1,60} died with exit code (?!0\b|-15\b))|^[\w.]*(?:TerminatedWorker|WorkerLost)Error: /,
+      /^(?:[\w.]*(?:Error|Exception|BrokenProcessPool)(?:\(\w{1,60}\))?(?:: |$|\n).{0,200})?(?:One of the subprocesses has abruptly died|.{0,40}(?:ActorDiedError|RayActorError|WorkerCrashedError)|A worker died or was killed while executing a task|.{0,80}A process in the process pool was terminated abruptly|DataLoader worker \(pid(?:\(s\))? [\d, ]+\) exited unexpectedly|Worker proc \S{1,60} died unexpectedly|The actor died unexpectedly|Pin memory thread exited unexpectedly|WorkerProc initialization failed|Process \S{1,60} died with exit code (?!0\b|-15\b))|^[\w.]*(?:TerminatedWorker|WorkerLost)Error: /,
     cause:
       "A worker process died without an error of its own: mostly killed because the host ran out of main memory, or crashed.",
     remedy:

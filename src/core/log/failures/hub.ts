@@ -188,9 +188,17 @@ export const hubRules: readonly FailureRule[] = [
   rule({
     failure: "auth",
     permanent: true,
-    needles: ["api_key not configured", "No API key", "API key must be 40", "permission denied"],
+    scope: "both",
+    weight: 2,
+    needles: [
+      "api_key not configured",
+      "No API key",
+      "API key must be 40",
+      "permission denied",
+      "The API key you provided",
+    ],
     pattern:
-      /^(?:wandb: )?(?:ERROR )?(?:.{0,60})?(?:wandb\.errors\.\w*(?:UsageError|AuthenticationError|CommError): |ERROR )(?:api_key not configured|No API key configured|API key must be 40 characters|.{0,100}permission denied)/,
+      /^(?:wandb: )?(?:ERROR )?(?:.{0,60})?(?:wandb\.errors\.(?:errors\.)?\w*(?:UsageError|AuthenticationError|CommError): |ERROR )(?:api_key not configured|No API key configured|API key must be 40 characters|The API key you provided is .{0,40}invalid|.{0,100}permission denied)/,
     cause: "W&B has no valid API key on this host.",
     remedy: "Set WANDB_API_KEY (or run `wandb login` once on the host), or turn it off with WANDB_MODE=offline.",
   }),

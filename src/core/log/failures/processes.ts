@@ -61,9 +61,10 @@ export const processRules: readonly FailureRule[] = [
       "oom_kill event",
       "Out of memory: Killed process",
       "Memory cgroup out of memory",
+      "oom-kill:constraint=",
     ],
     pattern:
-      /(?:^|: )(?:error: )?(?:Detected (?<count>[1-9]\d*) oom[-_]kill events?(?:\(s\))? in |(?:Memory cgroup out of memory|Out of memory): Kill(?:ed)? process )|^(?:Task was killed due to the node running low on memory|ray\.exceptions\.OutOfMemoryError: |[1-9]\d* Workers \(tasks \/ actors\) killed due to memory pressure)/,
+      /(?:^|: )(?:error: )?(?:Detected (?<count>[1-9]\d*) oom[-_]kill events?(?:\(s\))? in |(?:Memory cgroup out of memory|Out of memory): Kill(?:ed)? process )|^oom-kill:constraint=|^(?:Task was killed due to the node running low on memory|ray\.exceptions\.OutOfMemoryError: |[1-9]\d* Workers \(tasks \/ actors\) killed due to memory pressure)/,
     cause: "The host's memory limit was reached and the kernel killed the process.",
     remedy: "Ask for more memory (--mem), or use fewer workers and smaller pieces.",
   }),

@@ -71,13 +71,15 @@ export const servingRules: readonly FailureRule[] = [
       "Missing key",
       "ConfigAttributeError",
       "ConfigKeyError",
+      "ConfigCompositionException",
+      "MissingConfigException",
       "HfArgumentParser",
       "No such command",
       "Got unexpected extra argument",
       "Invalid value for",
     ],
     pattern:
-      /^(?:[\w.]*ValidationError: \d+ validation errors? for (?<model>\w{1,60})(?<detail>\n[^\n]{0,300}(?:\n[^\n]{0,300})?)?|[\w.]*(?:ValueError|AssertionError|RuntimeError|NotImplementedError|KeyError): (?<said>.{0,200}(?:max_model_len|(?:not|be) divisible|does not recognize this architecture|Unrecognized model|Unrecognized configuration|are not supported for now|Some keys are not used by))|[\w./ -]{1,80}: error: (?:unrecognized arguments|argument .{1,100}|the following arguments are required|ambiguous option|invalid choice).{0,200}|Error: (?:No such (?:option|command)|Missing (?:option|argument)|Invalid value for|Got unexpected extra argument).{0,200}|error while handling argument .{0,200}|error: (?:unknown argument|invalid (?:argument|value|parameter)|unexpected argument).{0,200}|(?:omegaconf|hydra)\.[\w.]{1,60}Error.{0,200}|ValueError: Some specified arguments are not used by the HfArgumentParser.{0,200})/,
+      /^(?:[\w.]*ValidationError: \d+ validation errors? for (?<model>\w{1,60})(?<detail>\n[^\n]{0,300}(?:\n[^\n]{0,300})?)?|[\w.]*(?:ValueError|AssertionError|RuntimeError|NotImplementedError|KeyError): (?<said>.{0,200}(?:max_model_len|(?:not|be) divisible|does not recognize this architecture|Unrecognized model|Unrecognized configuration|are not supported for now|Some keys are not used by))|[\w./ -]{1,80}: error: (?:unrecognized arguments|argument .{1,100}|the following arguments are required|ambiguous option|invalid choice).{0,200}|Error: (?:No such (?:option|command)|Missing (?:option|argument)|Invalid value for|Got unexpected extra argument).{0,200}|error while handling argument .{0,200}|error: (?:unknown argument|invalid (?:argument|value|parameter)|unexpected argument).{0,200}|(?:omegaconf|hydra)\.[\w.]{1,60}(?:Error|Exception).{0,200}|ValueError: Some specified arguments are not used by the HfArgumentParser.{0,200})/,
     cause: (captured) => {
       const detail = captured["said"] ?? group(captured, "detail").trim().split("\n")[0] ?? "";
       return `An option or value was refused at the start${detail === "" ? "" : `: ${detail.replace(/^Value error, /, "").slice(0, 220)}`}.`;

@@ -16,7 +16,7 @@ export const storageRules: readonly FailureRule[] = [
     scope: "both",
     weight: 3,
     needles: ["Disk quota exceeded", "disk quota exceeded", "Errno 122"],
-    pattern: /^.{0,500}?(?:: |\(|\] |, )(?:[Dd]isk quota exceeded|\[Errno 122\])(?! checks)/,
+    pattern: /^.{0,500}?(?:: |\(|\] |, |: ")(?:[Dd]isk quota exceeded|\[Errno 122\])(?! checks)/,
     cause: "The user's quota on this file system is used up; the disk itself may still have room (df shows it).",
     remedy: "Look at `quota -s` or `lfs quota -u $USER`, move files elsewhere (scratch), and start again.",
   }),

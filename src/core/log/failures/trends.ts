@@ -43,6 +43,7 @@ export class TrendWatcher {
   readonly #nanLines: Run = { count: 0, first: undefined };
   readonly #idle = new Map<string, Run>();
   #served = 0;
+  #noneServed: LinePlace | undefined;
   readonly #refused: Run = { count: 0, first: undefined };
   readonly #notices: Run = { count: 0, first: undefined };
 
@@ -95,8 +96,13 @@ export class TrendWatcher {
 
   /** A benchmark prints the requests that succeeded and those that failed in two lines. */
   #bench(reading: ProgressReading, where: () => LinePlace): FailureReading | undefined {
+    const none = this.#noneServed;
+    this.#noneServed = reading.done === 0 ? where() : undefined;
     if (reading.done !== undefined) this.#served = reading.done;
     const { errors = 0 } = reading;
+    // Older versions have no line for those that failed.
+    if (none !== undefined && reading.errors === undefined)
+      return failure(none, requestErrors("not one of them succeeded"));
     if (errors < failedRequests || errors / (errors + this.#served) < failedShare) return undefined;
     return failure(where(), requestErrors(`${errors} of ${errors + this.#served} requests failed`));
   }
