@@ -1,4 +1,4 @@
-import { median } from "./median";
+import { median, middleOf } from "./median";
 
 /** A state of a run: seconds and items since its track began. */
 export interface Moment {
@@ -74,25 +74,57 @@ export function pausesAhead(habit: Habit | undefined, left: number): number {
 }
 
 function pausesOf(moments: readonly Moment[]): readonly Pause[] {
-  const gaps = moments.slice(1).map((moment, i) => gapBetween(moments[i] ?? moment, moment));
+  const { seconds, perItem } = gapsOf(moments);
   const pauses: Pause[] = [];
   // Neighbourhoods are looked at in blocks: sorting around each of twenty thousand gaps costs more than it tells.
-  const block = Math.max(1, Math.floor(gaps.length / 200));
-  for (let from = 0; from < gaps.length; from += block) {
-    const around = gaps.slice(Math.max(0, from - neighbours), from + block + neighbours);
-    const usual = median(around.map(({ seconds }) => seconds));
-    const pace = median(around.map(({ perItem }) => perItem));
-    for (const [i, { seconds, work, perItem }] of gaps.slice(from, from + block).entries()) {
-      if (usual === 0 || seconds <= pauseFactor * usual || perItem <= pauseFactor * pace) continue;
-      const lost = seconds - Math.min(seconds, pace * work);
-      pauses.push({ before: from + i + 1, work: moments[from + i]?.work ?? 0, lost });
+  const block = Math.max(1, Math.floor(seconds.length / 200));
+  for (let from = 0; from < seconds.length; from += block) {
+    const around = { from: Math.max(0, from - neighbours), to: from + block + neighbours };
+    // Most neighbourhoods are so even that nothing in them can be a pause; those need not be sorted.
+    if (longestOf(seconds, from, from + block) <= pauseFactor * shortestOf(seconds, around.from, around.to)) continue;
+    const usual = medianOf(seconds, around.from, around.to);
+    if (usual === 0 || longestOf(seconds, from, from + block) <= pauseFactor * usual) continue;
+    const pace = medianOf(perItem, around.from, around.to);
+    for (let i = from; i < Math.min(seconds.length, from + block); i++) {
+      const length = seconds[i] ?? 0;
+      if (length <= pauseFactor * usual || (perItem[i] ?? 0) <= pauseFactor * pace) continue;
+      const before = moments[i]?.work ?? 0;
+      const work = (moments[i + 1]?.work ?? before) - before;
+      pauses.push({ before: i + 1, work: before, lost: length - Math.min(length, pace * work) });
     }
   }
   return pauses;
 }
 
-function gapBetween(before: Moment, after: Moment): { readonly seconds: number; work: number; perItem: number } {
-  const seconds = after.t - before.t;
-  const work = after.work - before.work;
-  return { seconds, work, perItem: work > 0 ? seconds / work : Infinity };
+/** What each gap between neighbours took, and took by the item; bare numbers, since there are thousands. */
+function gapsOf(moments: readonly Moment[]): { readonly seconds: Float64Array; readonly perItem: Float64Array } {
+  const seconds = new Float64Array(moments.length - 1);
+  const perItem = new Float64Array(moments.length - 1);
+  let before = moments[0];
+  for (let i = 0; i < seconds.length; i++) {
+    const after = moments[i + 1];
+    if (!before || !after) break;
+    const work = after.work - before.work;
+    const length = after.t - before.t;
+    seconds[i] = length;
+    perItem[i] = work > 0 ? length / work : Infinity;
+    before = after;
+  }
+  return { seconds, perItem };
+}
+
+function medianOf(values: Float64Array, from: number, to: number): number {
+  return middleOf(values.slice(from, to).sort());
+}
+
+function longestOf(values: Float64Array, from: number, to: number): number {
+  let longest = 0;
+  for (let i = from; i < Math.min(to, values.length); i++) longest = Math.max(longest, values[i] ?? 0);
+  return longest;
+}
+
+function shortestOf(values: Float64Array, from: number, to: number): number {
+  let shortest = Infinity;
+  for (let i = from; i < Math.min(to, values.length); i++) shortest = Math.min(shortest, values[i] ?? Infinity);
+  return shortest;
 }

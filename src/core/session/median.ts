@@ -7,5 +7,5 @@ export function middleOf(sorted: Float64Array | readonly number[]): number {
 
 /** The median; 0 of an empty list. */
 export function median(values: readonly number[]): number {
-  return middleOf([...values].sort((a, b) => a - b));
+  return middleOf(new Float64Array(values).sort());
 }

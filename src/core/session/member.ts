@@ -184,7 +184,7 @@ function withProgress(member: Member, reading: ProgressReading, at: number): Mem
 /** How long a finish stands, ms: it is reckoned from all that was printed, and that of a long run moves slowly. */
 function etaHoldsMs({ at, eta }: Eta, member: Member): number {
   const began = startOf(member) || (member.series.byName.get("done")?.times[0] ?? at);
-  return Math.max(1000, Math.min(15_000, (at - began) / 500, (eta * 1000) / 20));
+  return Math.max(1000, Math.min(60_000, (at - began) / 500, (eta * 1000) / 20));
 }
 
 /** The picture is that of somebody who read them as they came; the finish is told once. */
