@@ -41,6 +41,13 @@ test("judging only what an event touches, and what waits for it, leaves nothing 
       const session = play(def, ...events);
       const judgedAll = applyEvent(session, { type: "tick", at });
       for (const name of names) assert.deepEqual(judgedAll.stages.get(name)?.state, session.stages.get(name)?.state);
+      // As if all were asked, and with nothing of what was known before.
+      const anew = applyEvent(
+        { ...session, eta: { untimed: [] }, alerts: [] },
+        { type: "defined", at, definition: { ...def } },
+      );
+      assert.deepEqual(session.eta, anew.eta);
+      assert.deepEqual(session.alerts, anew.alerts);
     }),
   );
 });
@@ -50,4 +57,44 @@ test("a stage that an event is not about stays the same object", () => {
   const next = applyEvent(session, { type: "progress", at, ...ofStage("a"), reading: progress(3, 10) });
   assert.notEqual(next.stages.get("a"), session.stages.get("a"));
   for (const name of ["b", "c", "other"]) assert.equal(next.stages.get(name), session.stages.get(name));
+});
+
+test("a line that changes neither a state nor a finish leaves the finish of the whole and the alerts alone", () => {
+  const read = [progress(1, 10), progress(2, 10)].map((reading, n): SessionEvent => ({
+    type: "progress",
+    at: at + 10_000 * n,
+    ...ofStage("a"),
+    reading,
+  }));
+  const failed = [
+    records(at, ended("other", 1)),
+    { type: "failure", at, ...ofStage("other"), reading: failure() },
+  ] as const;
+  const session = play(
+    def,
+    { type: "connected", at, host: "gpu8", identity },
+    records(at, record("a")),
+    ...failed,
+    ...read,
+  );
+  const next = applyEvent(session, { type: "progress", at: at + 10_100, ...ofStage("a"), reading: progress(3, 10) });
+  assert.notEqual(next, session);
+  assert.notEqual(session.eta.eta, undefined);
+  assert.equal(session.alerts.length, 1);
+  assert.equal(next.eta, session.eta);
+  assert.equal(next.alerts, session.alerts);
+});
+
+test("what was taken out of the session file is in no finish and in no alert", () => {
+  const session = play(def, { type: "connected", at, host: "gpu8", identity }, records(at, ended("other", 1)), {
+    type: "failure",
+    at,
+    ...ofStage("other"),
+    reading: failure(),
+  });
+  assert.equal(session.alerts.length, 1);
+  const without = definition(stage("a"));
+  const next = applyEvent(session, { type: "defined", at, definition: without });
+  assert.deepEqual(next.alerts, []);
+  assert.deepEqual(next.eta.untimed, ["a"]);
 });

@@ -1,24 +1,11 @@
 import { ofMember, type SessionDefinition, type StageDefinition } from "./definition";
 import type { MemberRef, SessionEvent } from "./events";
 import { applyGpuHistory, applyGpus } from "./applyGpus";
-import { isBad, judge, lastSeen, type Circumstances } from "./judge";
 import { applyToMember, newMember, takeRecord } from "./member";
-import type {
-  Alert,
-  ConnectionState,
-  Member,
-  Pipeline,
-  RemoteHost,
-  ServiceView,
-  Session,
-  Stage,
-  StageState,
-} from "./model";
-import { inOrderOfNeeds } from "./needsOrder";
+import type { ConnectionState, Member, Pipeline, RemoteHost, ServiceView, Session, Stage } from "./model";
 import { membersOn } from "./membersOn";
-import { pipelineEta, slowest } from "./pipelineEta";
 import { isAway } from "./reach";
-import { withTransition } from "./transitions";
+import { settle } from "./settle";
 
 /** A session nothing is known of yet but its definition. */
 export function newSession(id: string, definition: SessionDefinition, at: number): Session {
@@ -39,8 +26,7 @@ export function newSession(id: string, definition: SessionDefinition, at: number
  * session if nothing changed. An event about a host, stage or member that the session no longer has is ignored.
  */
 export function applyEvent(session: Session, event: SessionEvent): Session {
-  const changed = change(session, event);
-  return settle(changed, event.at, touchedBy(event));
+  return settle(session, change(session, event), event);
 }
 
 function change(session: Session, event: SessionEvent): Session {
@@ -179,155 +165,4 @@ function withMember(session: Session, ref: MemberRef, update: (member: Member) =
   const member = update(service.member);
   if (member === service.member) return session;
   return { ...session, services: new Map(session.services).set(ref.stage, { ...service, member }) };
-}
-
-/** Whether an event may change what is judged of a stage or service. */
-type Touched = (part: { readonly name: string; readonly host: string }) => boolean;
-
-/**
- * An event about a member, or about a host, touches theirs alone. What goes by time moves on for all at each tick: with
- * hundreds of stages that write, judging all of them for each line would be most of the work.
- */
-function touchedBy(event: SessionEvent): Touched {
-  if ("stage" in event) return ({ name }) => name === event.stage;
-  if ("host" in event) return ({ host }) => host === event.host;
-  return () => true;
-}
-
-/** Judges anew, in the order of their needs, what was touched and what waits for something that is in another state now. */
-function settle(session: Session, now: number, isTouched: Touched): Session {
-  const services = new Map(session.services);
-  for (const [name, service] of session.services) {
-    if (!isTouched(service.definition)) continue;
-    const member = judged(service.member, session, { host: service.definition.host, needs: new Map(), now });
-    if (member !== service.member) services.set(name, { ...service, member });
-  }
-  const next = new Map<string, Stage>();
-  const moved = new Set<string>();
-  for (const name of inOrderOfNeeds(session.definition)) {
-    const stage = session.stages.get(name);
-    if (!stage) continue;
-    const { definition } = stage;
-    if (!isTouched(definition) && !definition.needs.some((need) => moved.has(need))) continue;
-    const settled = settleStage(stage, session, needsOf(definition, session, next), now);
-    if (settled.state !== stage.state) moved.add(name);
-    if (settled !== stage) next.set(name, settled);
-  }
-  const stages = next.size === 0 ? session.stages : new Map([...session.stages, ...next]);
-  return withParts(session, stages, kept(services, session.services));
-}
-
-/** The states of what a stage needs. Services are not waited for: they have no end. */
-function needsOf({ needs }: StageDefinition, session: Session, next: Session["stages"]): Circumstances["needs"] {
-  const states = new Map<string, StageState>();
-  for (const need of needs) {
-    const state = (next.get(need) ?? session.stages.get(need))?.state;
-    if (session.services.has(need)) states.set(need, { kind: "finished" });
-    if (state) states.set(need, state);
-  }
-  return states;
-}
-
-function withParts(session: Session, stages: Session["stages"], services: Session["services"]): Session {
-  const eta = pipelineEta(session.definition, stages, session.eta);
-  const alerts = alertsOf(stages, session.alerts);
-  const changed =
-    stages !== session.stages || services !== session.services || eta !== session.eta || alerts !== session.alerts;
-  return changed ? { ...session, stages, services, eta, alerts } : session;
-}
-
-/** The old map where the new one holds the same. */
-function kept<T>(next: ReadonlyMap<string, T>, old: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
-  return next.size === old.size && [...next].every(([key, value]) => old.get(key) === value) ? old : next;
-}
-
-interface Place {
-  readonly host: string;
-  readonly stage?: StageDefinition;
-  readonly needs: ReadonlyMap<string, StageState>;
-  readonly now: number;
-}
-
-function settleStage(stage: Stage, session: Session, needs: Circumstances["needs"], now: number): Stage {
-  const place = { host: stage.definition.host, stage: stage.definition, needs, now };
-  const members = stage.members.map((member) =>
-    judged(member, session, { ...place, stage: ofMember(stage.definition, member.name) }),
-  );
-  const unchanged = members.every((member, i) => member === stage.members[i]);
-  const eta = slowest(members, stage.eta);
-  if (unchanged && eta === stage.eta && members.some((member) => member.state === stage.state)) return stage;
-  const worst = gravestMember(members);
-  return {
-    definition: stage.definition,
-    members: unchanged ? stage.members : members,
-    state: worst?.state ?? stage.state,
-    since: worst?.since ?? stage.since,
-    ...(eta ? { eta } : {}),
-  };
-}
-
-function judged(member: Member, session: Session, place: Place): Member {
-  const host = session.hosts.get(place.host);
-  const state = judge(member, {
-    ...(place.stage ? { stage: place.stage } : {}),
-    needs: place.needs,
-    connection: host?.connection ?? { kind: "not-connected" },
-    seenAt: host?.seenAt ?? 0,
-    clockOffsetMs: host?.identity?.clockOffsetMs ?? 0,
-    // Silence of a host that is away is no stall of its jobs: what was known is judged as of then.
-    now: host?.awaySince ?? place.now,
-  });
-  if (sameState(state, member.state)) return withTransition(member, place.now);
-  const began = lastSeen(state).kind !== lastSeen(member.state).kind ? place.now : member.since;
-  return withTransition({ ...member, state, since: began }, place.now);
-}
-
-/** Whether two states say the same; `since` of an unknown or stalled one is fixed when it begins. */
-function sameState(a: StageState, b: StageState): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
-}
-
-const gravity: readonly StageState["kind"][] = [
-  "failed",
-  "lost",
-  "refused",
-  "stalled",
-  "stopped",
-  "ended-unknown",
-  "unknown",
-  "launching",
-  "running",
-  "watching",
-  "blocked",
-  "waiting",
-  "finished-unchecked",
-  "finished",
-];
-
-function gravestMember(members: readonly Member[]): Member | undefined {
-  return [...members].sort((a, b) => gravity.indexOf(a.state.kind) - gravity.indexOf(b.state.kind))[0];
-}
-
-function alertsOf(stages: Session["stages"], before: readonly Alert[]): readonly Alert[] {
-  const alerts: Alert[] = [];
-  for (const [name, stage] of stages) {
-    for (const member of stage.members) {
-      const alert = member.acknowledged ? undefined : alertOf(name, member);
-      if (alert) alerts.push(alert);
-    }
-  }
-  return JSON.stringify(alerts) === JSON.stringify(before) ? before : alerts;
-}
-
-function alertOf(stage: string, member: Member): Alert | undefined {
-  // What was seen failed stays an alert while the host cannot be seen; nothing turns into one for lack of contact.
-  const state = lastSeen(member.state);
-  if (!isBad(state)) return undefined;
-  const at = member.since;
-  if (state.kind === "failed") {
-    const { cause, remedy, lastLine } = state;
-    return { stage, member: member.name, at, cause, remedy, ...(lastLine === undefined ? {} : { lastLine }) };
-  }
-  const why = state.kind === "lost" ? state.why : "";
-  return { stage, member: member.name, at, cause: why, remedy: "Look at its outputs and restart it." };
 }

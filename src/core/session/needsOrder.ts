@@ -22,3 +22,21 @@ function ordered(stages: SessionDefinition["stages"]): readonly string[] {
   for (const name of stages.keys()) visit(name, new Set());
   return [...order];
 }
+
+const dependants = new WeakMap<SessionDefinition["stages"], Map<string, readonly string[]>>();
+
+/** The stage and all that needs it, be it through others, each after what it needs; for a service, what needs that. */
+export function dependantsOf(definition: SessionDefinition, name: string): readonly string[] {
+  const { stages } = definition;
+  const known = dependants.get(stages) ?? new Map<string, readonly string[]>();
+  dependants.set(stages, known);
+  const told = known.get(name);
+  if (told) return told;
+  const all = new Set([name]);
+  for (const one of inOrderOfNeeds(definition)) {
+    if (stages.get(one)?.needs.some((need) => all.has(need))) all.add(one);
+  }
+  const ordered = inOrderOfNeeds(definition).filter((one) => all.has(one));
+  known.set(name, ordered);
+  return ordered;
+}
