@@ -1,6 +1,7 @@
 import type { GpuReport, GpuSample } from "../core/ports";
 import { isLoginNode } from "../core/session/loginNode";
 import gpuScript from "../host/gpus.sh";
+import type { Control } from "./control";
 import type { HostSession } from "./hostSession";
 import { pathPrefix } from "./jobEnvironment";
 import { lines } from "./scriptChannel";
@@ -19,9 +20,14 @@ const mostGpus = 256;
 const roundMs = 150;
 const againMs = 60_000;
 
+/** Of a connected host, what its GPUs are asked through. */
+type GpuSession = Pick<HostSession, "definition" | "identity" | "variables" | "clock"> & {
+  readonly control: Pick<Control, "stream">;
+};
+
 /** Samples of all GPUs of the host, round by round; see `HostOps.gpus`. Ends when aborted or when the link breaks. */
 export async function* watchGpus(
-  session: HostSession,
+  session: GpuSession,
   everySeconds: number,
   signal: AbortSignal,
 ): AsyncGenerator<GpuReport> {
@@ -48,7 +54,7 @@ export async function* watchGpus(
 }
 
 async function* reports(
-  session: HostSession,
+  session: GpuSession,
   output: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<GpuReport> {
@@ -56,16 +62,21 @@ async function* reports(
   const hostNow = (): number => session.clock.now() + session.identity.clockOffsetMs;
   const source = lines(output)[Symbol.asyncIterator]();
   let next = source.next();
+  let heardAt = 0;
+  let quiet: Promise<undefined> | undefined;
   for (;;) {
-    // While a round is open and its size unknown, silence ends it.
-    const quiet = rounds.open ? session.clock.sleep(roundMs, signal).then(() => undefined) : undefined;
+    // While a round is open and its size unknown, silence ends it. One timer at a time: lines come in dozens.
+    if (rounds.open) quiet ??= session.clock.sleep(roundMs, signal).then(() => undefined);
     const result = await (quiet === undefined ? next : Promise.race([next, quiet]));
     if (result === undefined) {
-      const report = rounds.flush();
+      quiet = undefined;
+      const silent = Math.abs(session.clock.now() - heardAt) >= roundMs;
+      const report = silent ? rounds.flush() : undefined;
       if (report !== undefined) yield report;
     } else if (result.done === true) {
       return;
     } else {
+      heardAt = session.clock.now();
       yield* rounds.line(result.value, hostNow());
       next = source.next();
     }

@@ -22,6 +22,8 @@ export class Ssh2Channel implements Channel {
   readonly #over = new AbortController();
   /** Aborted when the channel or its link is gone: nothing more will come. */
   readonly #gone = new AbortController();
+  /** Ends of the writes under way. A signal made for each write would stay with the channel for as long as it lives. */
+  readonly #writing = new Set<() => void>();
   #status: ExitStatus = { kind: "unknown" };
   #settle: (status: ExitStatus) => void = () => undefined;
   #closed = false;
@@ -56,16 +58,15 @@ export class Ssh2Channel implements Channel {
 
   async write(data: string | Uint8Array): Promise<void> {
     const gone = (): ExpectedError => new ExpectedError("The command on the host has ended, it takes no more input.");
-    const over = AbortSignal.any([this.#over.signal, this.#gone.signal]);
-    if (over.aborted || !this.#stream.writable) throw gone();
+    if (this.#over.signal.aborted || this.#gone.signal.aborted || !this.#stream.writable) throw gone();
     await new Promise<void>((resolve, reject) => {
       // ssh2 never calls back for a write that a closing channel swallowed.
       const lost = (): void => {
         reject(gone());
       };
-      over.addEventListener("abort", lost, { once: true });
+      this.#writing.add(lost);
       this.#stream.write(data, () => {
-        over.removeEventListener("abort", lost);
+        this.#writing.delete(lost);
         resolve();
       });
     });
@@ -79,6 +80,7 @@ export class Ssh2Channel implements Channel {
   close(): void {
     if (this.#closed || this.#over.signal.aborted) return;
     this.#over.abort();
+    this.#loseWrites();
     // What is still under way is thrown away; unread, it would keep the channel from closing.
     for (const stream of [this.#stream, this.#stream.stderr]) {
       stream.removeAllListeners("readable");
@@ -92,9 +94,15 @@ export class Ssh2Channel implements Channel {
     if (this.#closed) return;
     this.#closed = true;
     this.#gone.abort();
+    this.#loseWrites();
     this.#owner.closed(this);
     this.#settle(this.#status);
   };
+
+  #loseWrites(): void {
+    for (const lost of this.#writing) lost();
+    this.#writing.clear();
+  }
 
   async *#chunks(stream: Readable): AsyncGenerator<Uint8Array> {
     const ended = endOf(stream, AbortSignal.any([this.#over.signal, this.#gone.signal]));
