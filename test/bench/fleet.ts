@@ -16,11 +16,13 @@ import { simulatedGpus } from "./simulatedGpus";
  * carry, so they are in memory, and 8 such are beside them, so that both can be compared.
  * `BENCH_PROFILE=FOLDER` leaves a profile of each window's CPU there.
  */
-export async function measureFleet(): Promise<void> {
-  const program = await bundled();
-  const seconds = setting("BENCH_SECONDS", 60);
-  await measureReal(namesOf(8), program, seconds);
-  for (const count of [8, 32]) await measureInMemory(namesOf(count), program, seconds);
+export async function measureFleetOfServers(count: number): Promise<void> {
+  await measureReal(namesOf(count), await bundled(), setting("BENCH_SECONDS", 60));
+}
+
+/** The same with hosts in memory. */
+export async function measureFleetInMemory(count: number): Promise<void> {
+  await measureInMemory(namesOf(count), await bundled(), setting("BENCH_SECONDS", 60));
 }
 
 const namesOf = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => `node${n}`);

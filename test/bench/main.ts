@@ -7,7 +7,7 @@ import { measureCharts } from "./charts";
 import { measureEta } from "./eta";
 import { print } from "./figure";
 import { measureFirstPicture } from "./firstPicture";
-import { measureFleet } from "./fleet";
+import { measureFleetInMemory, measureFleetOfServers } from "./fleet";
 import { measureHostCost } from "./hostCost";
 import { measureLatency } from "./latency";
 import { measureLaunchToRed } from "./launchToRed";
@@ -24,7 +24,9 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   fuzz: measureFuzz,
   pathological: measurePathological,
   latency: measureLatency,
-  fleet: measureFleet,
+  "fleet-8-servers": () => measureFleetOfServers(8),
+  "fleet-8-memory": () => measureFleetInMemory(8),
+  "fleet-32-memory": () => measureFleetInMemory(32),
   "launch-to-red": measureLaunchToRed,
   verdict: measureVerdict,
   "host-cost": measureHostCost,
