@@ -70,6 +70,22 @@ moved() {
     tell gone
   fi
 }
+# How long the next round is, seconds: each one wakes a shell, which is what following a quiet log costs. The old file's last
+# bytes are waited for in short ones; long ones are for a log that has not grown for a minute. tail's own place in the
+# file shows that, without a process.
+choose_round() {
+  read -r word place rest <"/proc/$child/fdinfo/3"
+  still=$((still + round))
+  [ "$place" = "$last_place" ] || still=0
+  last_place=$place
+  if [ "$open_path" != "$real" ] || [ -n "$last_size" ]; then
+    round=1
+  elif [ "$still" -lt 60 ] || [ "$silence_limit" -lt 90 ] || [ "$pace" -gt 3 ]; then
+    round=$((5 * pace))
+  else
+    round=15
+  fi
+} 2>/dev/null
 work() {
   work_begins
   begin
@@ -93,9 +109,9 @@ work() {
       ;;
   esac
   tell_file opened
+  round=0 still=0 last_place=
   while :; do
-    # The old file's last bytes are waited for in shorter rounds.
-    if [ "$open_path" = "$real" ] && [ -z "$last_size" ]; then round=$((5 * pace)); else round=1; fi
+    choose_round
     pause "$round"
     tick "$round"
     # One that has ended has no files; cheaper than its state.

@@ -147,7 +147,7 @@ async function* readTail(
 /** Undefined where the server allows no further channel. */
 async function openTail(following: Following, seat: TailSeat): Promise<LongChannel | undefined> {
   const { session, signal } = following;
-  const script = { parts: [logFile, followScript], variables: variablesOf(following) };
+  const script = { parts: [logFile, followScript], variables: variablesOf(following), waits: true };
   try {
     return await openLongScript(session.transport, session.clock, script, AbortSignal.any([signal, seat.wanted]));
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Clock, Transport } from "../core/ports";
 import { messageOf } from "../core/errors";
-import { openScript, type ScriptVariables } from "./scriptChannel";
+import { openScript, type Script } from "./scriptChannel";
 
 /** The host ends a script whose channel was silent for so long, seconds, and so do we. */
 const silenceSeconds = 90;
@@ -30,11 +30,11 @@ export interface LongChannel {
 export async function openLongScript(
   transport: Transport,
   clock: Clock,
-  script: { readonly parts: readonly string[]; readonly variables: ScriptVariables },
+  script: Script,
   signal: AbortSignal,
 ): Promise<LongChannel> {
   signal.throwIfAborted();
-  const { channel, nonce, stdout, stderr } = await openScript(transport, script.parts, script.variables, signal);
+  const { channel, nonce, stdout, stderr } = await openScript(transport, script, signal);
   const silenceMs = Number(script.variables["silence_limit"] ?? silenceSeconds) * 1000;
   const over = new AbortController();
   const queue = new Handover<LongChannelPart>();

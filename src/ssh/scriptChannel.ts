@@ -14,6 +14,20 @@ export type ScriptVariables = Readonly<Record<string, string | number>>;
 const take = 'dd bs="$n" count=1 iflag=fullblock 2>/dev/null || dd bs=1 count="$n" 2>/dev/null';
 const bootstrap = `exec sh -c 'IFS= read -r n; eval "$(${take})"'`;
 
+/**
+ * Comes in front of a script that waits for most of its life, and takes that from standard input in the same way: under a
+ * shell whose `read` has no time limit (dash) bash takes over where it is there, since a second process that keeps the
+ * time would be half of what the waiting costs. bash calls itself `sh` then, by which cost.sh knows what is ours.
+ */
+const takeOver = `unset BASH_ENV
+(read -r -t 0 n </dev/null) 2>/dev/null
+if [ "$?" -eq 2 ] && command -v bash >/dev/null 2>&1; then
+exec bash --posix --norc -c '{ printf sh >/proc/self/comm; } 2>/dev/null; IFS= read -r n; eval "$(${take})"'
+fi
+IFS= read -r n
+eval "$(${take})"
+`;
+
 /** One word for a POSIX shell. */
 export function quoted(text: string): string {
   if (text.includes("\0")) throw new ExpectedError("A text with a NUL character cannot be passed to the host.");
@@ -28,6 +42,15 @@ export function assignmentsOf(variables: ScriptVariables): string[] {
 /** The script without its comments and blank lines: `dd bs=1` costs the host a system call a byte. */
 export function compact(script: string): string {
   return script.replaceAll(/^[ \t]*(?:#.*)?\n/gm, "").replaceAll(/^[ \t]+/gm, "");
+}
+
+/** What is to run. */
+export interface Script {
+  /** Become one script. */
+  readonly parts: readonly string[];
+  readonly variables: ScriptVariables;
+  /** Most of its life it waits: it runs under a shell that needs no process for that, where there is one. */
+  readonly waits?: boolean;
 }
 
 /** A script that runs on the host, with what start-up files printed before it taken away. */
@@ -45,17 +68,16 @@ interface ScriptChannel {
  */
 export async function openScript(
   transport: Transport,
-  parts: readonly string[],
-  variables: ScriptVariables,
+  { parts, variables, waits = false }: Script,
   signal?: AbortSignal,
 ): Promise<ScriptChannel> {
   const nonce = randomBytes(12).toString("hex");
   const text = [compact(prelude), ...assignmentsOf({ ...variables, nonce }), ...parts.map(compact)].join("\n");
-  const bytes = Buffer.from(text, "utf8");
+  const pieces = waits ? [takeOver, text] : [text];
   const channel = await transport.open(bootstrap, signal);
   const mark = Buffer.from(`\n${nonce} begin\n`);
   try {
-    await channel.write(Buffer.concat([Buffer.from(`${bytes.length}\n`), bytes]));
+    await channel.write(Buffer.concat(pieces.map(withLength)));
   } catch (error) {
     // What takes no input has said why, mostly; else its refusal has to do.
     const said = await wordsOf(channel.stdout);
@@ -63,6 +85,10 @@ export async function openScript(
     throw said === "" ? error : noShell(said);
   }
   return { channel, nonce, stdout: afterMark(channel.stdout, mark), stderr: afterMark(channel.stderr, mark) };
+}
+
+function withLength(piece: string): Buffer {
+  return Buffer.from(`${Buffer.byteLength(piece)}\n${piece}`);
 }
 
 /** Start-up files may print a screenful; a flood without a mark is no shell of ours. */
