@@ -1,11 +1,9 @@
 # shellcheck shell=sh disable=SC2015,SC2034,SC2154,SC2317,SC3045
 # The one shell that a connection keeps: start-up files are paid for once. In: nonce, silence_limit. It reads lines: "ask ID
-# BYTES", "stream ID BYTES" and "launch ID BYTES", each followed by so many bytes of script; "stop ID"; an empty line as
-# a sign of life. Requests run beside each other; one of them at a time prints, by a token in a pipe of our own.
+# BYTES", "stream ID BYTES" and "launch ID BYTES", each followed by so many bytes of script; "again ID" for a script that waits
+# for that; "stop ID"; an empty line as a sign of life. Requests run beside each other; one of them at a time prints, by a token in a pipe of our own.
 # Standard output: "NONCE ID" opens what a request prints, "NONCE more" closes it, "NONCE ID over" ends the request,
 # "NONCE beat" answers a sign of life; each between line feeds.
-# So many bytes of standard input, and not one more. Byte by byte (where dd cannot wait for a full block) each is a system call.
-exactly() { dd bs="$1" count=1 iflag=fullblock || dd bs=1 count="$1"; }
 take() { until read -r token <&5; do :; done; }
 give() { printf '\n' >&5; }
 # Whoever holds the token must give it back, so it is not ended meanwhile.
@@ -106,6 +104,14 @@ end_job() {
     esac
   done
 }
+# For one that waits at the pipe that it was started with.
+wake_job() {
+  for one in $jobs; do
+    case $one in
+      "$1":*) our_child "${one#*:}" && printf '\n' >"/proc/${one#*:}/fd/7" ;;
+    esac
+  done
+}
 # The link that was cut may have ended whoever held the token: now everybody gets one, and one for what it has started.
 end_all() {
   trap '' TERM HUP PIPE
@@ -166,9 +172,11 @@ main() {
         printf '\n%s beat\n' "$nonce"
         give
         ;;
+      again) wake_job "$id" ;;
       stop) end_job "$id" ;;
       ask | stream | launch)
-        text=$(exactly "$bytes")
+        # So many bytes of standard input, and not one more. Where dd cannot wait for a full block each is a system call.
+        text=$(dd bs="$bytes" count=1 iflag=fullblock) || text=$(dd bs=1 count="$bytes")
         case $word in
           ask) run_ask & ;;
           stream) : | run_stream & ;;

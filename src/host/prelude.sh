@@ -82,7 +82,13 @@ serve() {
   : | work &
   worker=$!
   trap 'kill "$worker" 2>/dev/null; exit 0' TERM HUP INT PIPE
-  while IFS= read -r beat; do kill -USR1 "$worker" 2>/dev/null || break; done
+  (read -r -t 0 beat </dev/null) 2>/dev/null
+  if [ "$?" -ne 2 ]; then
+    # The worker need not be woken to be told of each line.
+    while IFS= read -r -t "$silence_limit" beat; do :; done
+  else
+    while IFS= read -r beat; do kill -USR1 "$worker" 2>/dev/null || break; done
+  fi
   kill "$worker" 2>/dev/null
   wait "$worker" 2>/dev/null
   exit 0
@@ -144,7 +150,7 @@ pause() {
 }
 tick() {
   silence=$((silence + $1)) since_beat=$((since_beat + $1))
-  [ "$silence" -lt "$silence_limit" ] || work_ends
+  [ "$waits" = self ] || [ "$silence" -lt "$silence_limit" ] || work_ends
   kill -0 "$$" 2>/dev/null || work_ends
   [ "$((since_beat * 3))" -lt "$silence_limit" ] || {
     since_beat=0

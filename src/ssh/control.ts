@@ -24,6 +24,12 @@ interface Link {
   readonly sinks: Map<string, Inbox>;
 }
 
+interface Request {
+  readonly id: string;
+  readonly link: Link;
+  readonly inbox: Inbox;
+}
+
 /**
  * The one shell a connection keeps (control.sh). Scripts run in it beside each other, without a channel and without the
  * login's start-up files for each. A channel that broke fails what is under way; the next request opens a new one.
@@ -59,7 +65,21 @@ export class Control {
   /** What a script prints that goes on until it is aborted; ends when it ends or when the link breaks. */
   async *stream(parts: readonly string[], variables: ScriptVariables, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     signal.throwIfAborted();
-    const { id, link, inbox } = await this.#request("stream", parts, variables);
+    yield* this.#output(await this.#request("stream", parts, variables), signal);
+  }
+
+  /** As `stream`, for a script that waits to be woken: `again` does, and rejects when the link is broken. */
+  async repeat(
+    parts: readonly string[],
+    variables: ScriptVariables,
+  ): Promise<{ readonly output: AsyncIterable<Uint8Array>; readonly again: () => Promise<void> }> {
+    const request = await this.#request("stream", parts, variables);
+    const { id, link } = request;
+    const output = this.#output(request, new AbortController().signal);
+    return { output, again: () => link.channel.write(`again ${id}\n`) };
+  }
+
+  async *#output({ id, link, inbox }: Request, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const stop = (): void => {
       inbox.over();
     };
@@ -103,11 +123,7 @@ export class Control {
     }
   }
 
-  async #request(
-    mode: Mode,
-    parts: readonly string[],
-    variables: ScriptVariables,
-  ): Promise<{ readonly id: string; readonly link: Link; readonly inbox: Inbox }> {
+  async #request(mode: Mode, parts: readonly string[], variables: ScriptVariables): Promise<Request> {
     const text = Buffer.from([...assignmentsOf(variables), ...parts.map(compact)].join("\n"), "utf8");
     const link = await (this.#link ??= this.#open());
     const id = `${++this.#count}`;
