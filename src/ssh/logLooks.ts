@@ -34,7 +34,7 @@ interface Looking {
 
 /** Looks at the logs that are polled, all in one go a round: more seldom where all is quiet. */
 export class LogLooks {
-  readonly #control: Control;
+  readonly #control: Pick<Control, "repeat">;
   readonly #clock: Clock;
   readonly #roundMs: number;
   #waiting: Waiting[] = [];
@@ -46,7 +46,7 @@ export class LogLooks {
   #looking: Looking | undefined;
 
   /** @param roundMs how often they are looked at while something happens */
-  constructor(control: Control, clock: Clock, roundMs: number) {
+  constructor(control: Pick<Control, "repeat">, clock: Clock, roundMs: number) {
     this.#control = control;
     this.#clock = clock;
     this.#roundMs = roundMs;
