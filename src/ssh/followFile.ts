@@ -21,6 +21,8 @@ interface Following {
   readonly signal: AbortSignal;
   /** Whether a channel of its own is of use: there is a GNU tail, and it did not end for no reason. */
   canTail: boolean;
+  /** Whether the channel that was tried last was refused. */
+  refused: boolean;
 }
 
 /**
@@ -44,7 +46,14 @@ export async function* followFile(
     readBefore: undefined,
     rotated: false,
   };
-  const following: Following = { session, path, progress, signal, canTail: session.identity.has.has("gnu-tail") };
+  const following: Following = {
+    session,
+    path,
+    progress,
+    signal,
+    canTail: session.identity.has.has("gnu-tail"),
+    refused: false,
+  };
   for (;;) {
     const seat = yield* pollUntilSeat(following);
     try {
@@ -63,7 +72,9 @@ export async function* followFile(
 async function* pollUntilSeat(following: Following): AsyncGenerator<FollowEvent, TailSeat> {
   const { session, path, progress, signal } = following;
   let settled = false;
-  let look = await during(signal, session.looks.now(path));
+  // Where there was no channel after all, it is known what is there.
+  let look = await during(signal, following.refused ? session.looks.inTurn(path) : session.looks.now(path));
+  following.refused = false;
   for (;;) {
     let part = 0;
     if (look.kind !== "file") yield* awayNow(progress, look.kind === "missing" ? "missing" : look.reason);
@@ -149,12 +160,16 @@ async function openTail(following: Following, seat: TailSeat): Promise<LongChann
   const { session, signal } = following;
   const script = { parts: [logFile, followScript], variables: variablesOf(following), waits: true };
   try {
-    return await openLongScript(session.transport, session.clock, script, AbortSignal.any([signal, seat.wanted]));
+    const until = AbortSignal.any([signal, seat.wanted]);
+    const channel = await openLongScript(session.transport, session.clock, script, until);
+    session.seats.given();
+    return channel;
   } catch (error) {
     signal.throwIfAborted();
     if (isAborted(seat.wanted)) return undefined;
     // If it is the link that broke, the next look says so.
     session.seats.bar();
+    following.refused = true;
     session.logger.debug(`${session.transport.label}: ${following.path} is polled: ${messageOf(error)}`);
     return undefined;
   }

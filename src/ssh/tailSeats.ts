@@ -4,8 +4,9 @@ import type { Clock } from "../core/ports";
 const most = 4;
 /** A log that was quiet for so long gives its channel to one that is being written. */
 const quietMs = 30_000;
-/** After the server refused a channel none is tried for so long. */
+/** After the server refused a channel none is tried for so long; twice as long each time, up to the other. */
 const barredMs = 60_000;
+const longestBarMs = 15 * 60_000;
 
 /** The right to follow one log on a channel of its own. */
 export interface TailSeat {
@@ -31,6 +32,7 @@ export class TailSeats {
   readonly #taken = new Set<Taken>();
   readonly #waiting: ((seat: TailSeat) => void)[] = [];
   #barredUntil = 0;
+  #barMs = barredMs;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -56,9 +58,17 @@ export class TailSeats {
     return seat;
   }
 
-  /** The server refuses further channels. */
+  /** The server refuses further channels. What is refused to several logs in one moment is one refusal. */
   bar(): void {
-    this.#barredUntil = this.#clock.now() + barredMs;
+    const now = this.#clock.now();
+    if (now < this.#barredUntil) return;
+    this.#barredUntil = now + this.#barMs;
+    this.#barMs = Math.min(longestBarMs, 2 * this.#barMs);
+  }
+
+  /** It gave one. */
+  given(): void {
+    this.#barMs = barredMs;
   }
 
   #seat(): TailSeat {
