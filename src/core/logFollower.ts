@@ -215,14 +215,13 @@ export class LogFollower {
   #read(offset: number, data: Uint8Array): void {
     const { log, clock } = this.options;
     if (this.#position) this.#position = { ...this.#position, offset: offset + data.length };
+    log.push(data);
     this.#keep(offset, data);
     this.#readAt = clock.now();
     this.#settled = false;
     const counted = this.#countedPart(offset, data);
     if (this.#caughtUp) this.#grewAt = clock.now();
     if (counted.length > 0 && this.#reader) this.#emit(this.#reader.push(counted));
-    // The text for the editor can wait a moment longer than the state.
-    log.push(data);
     this.#tellGrowth();
     if (this.#caughtUp) this.#peek();
   }
