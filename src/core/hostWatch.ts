@@ -69,7 +69,11 @@ export class HostWatch {
     // What failed with the link before is asked again at once.
     for (const [key, at] of this.#asked) if (at !== Infinity) this.#asked.delete(key);
     await Promise.all([
-      this.#keep("run records", signal, (own) => this.#watchRecords({ ops, signal: own })),
+      this.#keep("run records", signal, (own) =>
+        this.#watchRecords({ ops, signal: own }).finally(() => {
+          this.#followers.recordsTold();
+        }),
+      ),
       this.#keep("GPUs", signal, (own) => this.#watchGpus({ ops, signal: own })),
       this.#keep("cost", signal, (own) => this.#watchCost({ ops, signal: own })),
       this.#keep("members", signal, (own) => this.#watchMembers({ ops, signal: own })),
@@ -98,6 +102,7 @@ export class HostWatch {
       this.#apply({ type: "records", at: clock.now(), host: this.#host, records, ...(first && { all: true }) });
       first = false;
       this.#followers.followAll(link.ops, link.signal);
+      this.#followers.recordsTold();
       for (const record of records) if (record.end) this.#afterEnd(record, link);
       for (const one of this.#members()) this.#askForVerdict(one, link);
     }

@@ -22,6 +22,9 @@ const recentBytes = 512 * 1024;
 /** Of what was read last, what may hold the last line: a line may come in several parts. */
 const lastChunks = 16;
 
+/** What was fetched and had to wait for longer is old: what has come since would be taken for new. */
+const freshMs = 2000;
+
 /** So many of the last bytes tell a file, or a copy of it, from another one. */
 const lastBytes = 64;
 
@@ -37,6 +40,8 @@ export interface LogFollowerOptions {
   readonly clock: Clock;
   /** How the log of a run grew while nobody read it. */
   readonly marksOf: (run: string) => readonly LogMark[];
+  /** Resolves when that is known, or not waited for any longer. */
+  readonly marksKnown: () => Promise<void>;
   readonly apply: (event: SessionEvent) => void;
 }
 
@@ -102,11 +107,24 @@ export class LogFollower {
 
   /** Ends when aborted; throws when the link breaks. */
   async follow(ops: HostOps, signal: AbortSignal): Promise<void> {
+    while (!(await this.#followFresh(ops, signal))) signal.throwIfAborted();
+  }
+
+  /** The log is fetched while what its lines are dated by is on its way. False where that took too long. */
+  async #followFresh(ops: HostOps, signal: AbortSignal): Promise<boolean> {
+    const { clock, marksKnown } = this.options;
     const from: FollowFrom = this.#position
       ? { kind: "position", position: this.#position, last: this.#last, size: this.#size, readAt: this.#readAt }
       : { kind: "end", bytes: firstLookBytes };
     try {
-      for await (const event of ops.follow(this.options.path, from, signal)) this.#take(event, ops);
+      for await (const event of ops.follow(this.options.path, from, signal)) {
+        const fetchedAt = clock.now();
+        await marksKnown();
+        signal.throwIfAborted();
+        if (clock.now() - fetchedAt > freshMs) return false;
+        this.#take(event, ops);
+      }
+      return true;
     } finally {
       this.options.log.setFollowing(false);
     }

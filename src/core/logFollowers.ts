@@ -10,6 +10,8 @@ import { membersOn, type PlacedMember } from "./session/membersOn";
 
 /** A log that cannot be followed now is tried again after this. */
 const againAfterMs = 5000;
+/** So long a log that was not read yet waits for the run records: they say where in it the present run begins. */
+const patienceMs = 15_000;
 
 interface Followed {
   readonly follower: LogFollower;
@@ -24,6 +26,8 @@ export class LogFollowers {
   readonly #host: string;
   readonly #night: NightHistory;
   readonly #followed = new Map<string, Followed>();
+  /** Aborted when the run records of the present link were told. */
+  #records = new AbortController();
 
   constructor(context: MonitorContext, session: string, host: string, night: NightHistory) {
     this.#context = context;
@@ -34,7 +38,13 @@ export class LogFollowers {
 
   /** A new connection was made: all is to be followed again. */
   newLink(): void {
+    this.#records = new AbortController();
     for (const [key, { follower }] of this.#followed) this.#followed.set(key, { follower });
+  }
+
+  /** The run records of this link are in the picture, or will not come soon. */
+  recordsTold(): void {
+    this.#records.abort();
   }
 
   /** Starts following what is not followed yet, anew where a newer run or another log took the place of the old. */
@@ -98,6 +108,7 @@ export class LogFollowers {
       log: logs.of(this.#session, ref),
       clock,
       marksOf: (run) => this.#night.marksOf(run),
+      marksKnown: () => this.#night.loaded,
       apply: (event) => {
         store.apply(this.#session, event);
       },
@@ -107,8 +118,9 @@ export class LogFollowers {
   async #keepFollowing(follower: LogFollower, ops: HostOps, signal: AbortSignal): Promise<void> {
     const { clock, logger, store } = this.#context;
     const { ref, path } = follower.options;
-    // By what was seen meanwhile its lines are dated.
-    await this.#night.loaded;
+    // Without its run it would be read from another place, and then once more.
+    const until = AbortSignal.any([signal, this.#records.signal]);
+    if (!follower.position) await clock.sleep(patienceMs, until).catch(() => undefined); // aborted: it is time
     while (!signal.aborted) {
       try {
         await follower.follow(ops, branch(signal));

@@ -5,6 +5,7 @@ const longestMark = 100;
 
 /** Who gets what one request prints. */
 export interface FrameSink {
+  /** The bytes are the sink's: nobody writes to them any more. */
   push(data: Uint8Array): void;
   over(): void;
 }
@@ -44,7 +45,7 @@ export class ControlFrames {
   #give(length: number): void {
     const data = this.#rest.subarray(0, length);
     this.#rest = this.#rest.subarray(length);
-    if (this.#open !== undefined && data.length > 0) this.#sinks.get(this.#open)?.push(Buffer.from(data));
+    if (this.#open !== undefined && data.length > 0) this.#sinks.get(this.#open)?.push(data);
   }
 
   #said(line: string): void {

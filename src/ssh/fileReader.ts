@@ -73,8 +73,9 @@ export class FileReader {
     if (position === undefined || data.length === 0) return;
     yield { kind: "data", offset: position.offset, data };
     this.#reach({ ...position, offset: position.offset + data.length });
-    const { last } = this.#progress;
-    this.#progress.last = Buffer.concat([last, data]).subarray(-checkedBytes);
+    // A copy of the few bytes: a part of the data would keep all of it.
+    const tail = data.subarray(-checkedBytes);
+    this.#progress.last = Buffer.concat([this.#progress.last, tail]).subarray(-checkedBytes);
     yield* this.#caughtUp();
   }
 

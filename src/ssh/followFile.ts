@@ -72,8 +72,12 @@ export async function* followFile(
 async function* pollUntilSeat(following: Following): AsyncGenerator<FollowEvent, TailSeat> {
   const { session, path, progress, signal } = following;
   let settled = false;
-  // Where there was no channel after all, it is known what is there.
-  let look = await during(signal, following.refused ? session.looks.inTurn(path) : session.looks.now(path));
+  // At first all there is has to be read, and reading says itself what is there.
+  let look: LogLook =
+    progress.from.kind === "end" && !following.refused
+      ? { kind: "file" }
+      : // Where there was no channel after all, it is known what is there.
+        await during(signal, following.refused ? session.looks.inTurn(path) : session.looks.now(path));
   following.refused = false;
   for (;;) {
     let part = 0;
@@ -84,7 +88,7 @@ async function* pollUntilSeat(following: Following): AsyncGenerator<FollowEvent,
     }
     // What is full may have more behind it, and after a file that was rotated away comes the next one.
     if (part === partBytes || (part > 0 && progress.rotated)) continue;
-    const mayTail = look.kind === "file" && following.canTail && !progress.rotated;
+    const mayTail = look.kind === "file" && progress.away === "" && following.canTail && !progress.rotated;
     const seat = mayTail ? await seatFor(session, part > 0) : undefined;
     if (seat !== undefined) return seat;
     look = await during(signal, session.looks.inTurn(path));

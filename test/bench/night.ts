@@ -54,13 +54,16 @@ export async function measureNight(): Promise<void> {
     const night = writeNight(host, evening);
     evening.close();
     const seconds: number[] = [];
+    const cpu: number[] = [];
     const megabytes: number[] = [];
     let worst = 0;
     for (let i = 0; i < rounds; i++) {
-      const [before, began] = [host.wire.bytes(), performance.now()];
+      const [before, began, used] = [host.wire.bytes(), performance.now(), process.cpuUsage()];
       const morning = await host.window(fileFor(host));
       await morning.until("the night", () => isThere(morning, night), 120_000);
       seconds.push((performance.now() - began) / 1000);
+      const { user, system } = process.cpuUsage(used);
+      cpu.push((user + system) / 1e6);
       megabytes.push((host.wire.bytes() - before) / 1e6);
       worst = Math.max(worst, ...stages.map((stage) => worstDate(morning, stage, night)));
       morning.close();
@@ -81,6 +84,7 @@ export async function measureNight(): Promise<void> {
       n: rounds,
       note,
     });
+    print({ name: "night-cpu", value: median(cpu), unit: "s of CPU here, with the relay that counts", n: rounds });
     const wire = median(megabytes);
     print({
       name: "night-wire",

@@ -43,7 +43,7 @@ export function applyGpuHistory(host: RemoteHost, samples: readonly GpuSample[])
 
 function lastOf({ byName }: SeriesSet): number {
   let last = -Infinity;
-  for (const { times, length } of byName.values()) last = Math.max(last, times[length - 1] ?? -Infinity);
+  for (const { lastTime } of byName.values()) last = Math.max(last, lastTime);
   return last;
 }
 

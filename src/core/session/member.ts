@@ -190,7 +190,9 @@ function etaHoldsMs({ at, eta }: Eta, member: Member): number {
 /** The picture is that of somebody who read them as they came; the finish is told once. */
 function withBacklog(member: Member, readings: readonly TimedReading[]): Member {
   const { resume } = noteOf(member.run?.launchedFrom ?? "");
-  const next = readings.reduce((now, { reading, at }) => withReading(now, ofWholeStage(reading, resume), at), member);
+  let told: Told = member;
+  for (const { reading, at } of readings) told = afterReading(told, ofWholeStage(reading, resume), at);
+  const next = withTold(member, told);
   const { progress, progressAt } = next;
   const counted = readings.some(({ reading }) => reading.role !== "aux" && reading.done !== undefined);
   return counted && progress && progressAt !== undefined && !isOfOutputs(progress)
@@ -198,15 +200,31 @@ function withBacklog(member: Member, readings: readonly TimedReading[]): Member 
     : next;
 }
 
+/** What a reading may change. A night has tens of thousands of them: not each makes a whole member. */
+type Told = Pick<Member, "series" | "progress" | "progressAt">;
+
 function withReading(member: Member, reading: ProgressReading, at: number): Member {
-  const series = withSamples(member.series, at, samplesOf(reading));
-  if (reading.role === "aux") return { ...member, series };
-  const known = member.progress;
+  return withTold(member, afterReading(member, reading, at));
+}
+
+function withTold(member: Member, { series, progress, progressAt }: Told): Member {
+  return {
+    ...member,
+    series,
+    ...(progress === undefined ? {} : { progress }),
+    ...(progressAt === undefined ? {} : { progressAt }),
+  };
+}
+
+function afterReading(told: Told, reading: ProgressReading, at: number): Told {
+  const known = told.progress;
+  const series = withSamples(told.series, at, samplesOf(reading));
+  if (reading.role === "aux") return { ...told, series };
   if (known && isOfOutputs(known)) {
     const progress = afterLine(known, reading);
-    if (isOfOutputs(progress)) return { ...member, series, progress, progressAt: at };
+    if (isOfOutputs(progress)) return { series, progress, progressAt: at };
   }
-  return { ...member, series, progress: newest(known, reading), progressAt: at };
+  return { series, progress: newest(known, reading), progressAt: at };
 }
 
 function withLogEta(member: Member, at: number): Member {

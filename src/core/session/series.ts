@@ -29,6 +29,11 @@ export class MetricSeries {
     return this.#appended;
   }
 
+  /** When the last sample was taken; -Infinity before there is one. */
+  get lastTime(): number {
+    return this.#length === 0 ? -Infinity : (this.#times[this.#length - 1] ?? -Infinity);
+  }
+
   /** Milliseconds since 1970, ascending. A view: valid until the next append. */
   get times(): Float64Array {
     return this.#times.subarray(0, this.#length);
@@ -40,8 +45,7 @@ export class MetricSeries {
   }
 
   append(time: number, value: number): void {
-    const last = this.#length === 0 ? -Infinity : (this.#times[this.#length - 1] ?? -Infinity);
-    if (time < last) return;
+    if (time < this.lastTime) return;
     if (this.#length === mostSamples) this.#coarsen();
     if (this.#length === this.#times.length) {
       this.#times = grown(this.#times);
@@ -110,11 +114,14 @@ export const noSeries: SeriesSet = { byName: new Map() };
 export function withSamples(set: SeriesSet, time: number, samples: Readonly<Record<string, number>>): SeriesSet {
   const names = Object.keys(samples);
   if (names.length === 0) return set;
-  const missing = names.filter((name) => !set.byName.has(name));
-  const byName =
-    missing.length === 0
-      ? set.byName
-      : new Map([...set.byName, ...missing.map((name) => [name, new MetricSeries(name)] as const)]);
-  for (const name of names) byName.get(name)?.append(time, samples[name] ?? NaN);
+  let { byName } = set;
+  for (const name of names) {
+    let series = byName.get(name);
+    if (!series) {
+      series = new MetricSeries(name);
+      byName = new Map([...byName, [name, series]]);
+    }
+    series.append(time, samples[name] ?? NaN);
+  }
   return { byName };
 }
