@@ -72,13 +72,7 @@ export async function* followFile(
 async function* pollUntilSeat(following: Following): AsyncGenerator<FollowEvent, TailSeat> {
   const { session, path, progress, signal } = following;
   let settled = false;
-  // At first all there is has to be read, and reading says itself what is there.
-  let look: LogLook =
-    progress.from.kind === "end" && !following.refused
-      ? { kind: "file" }
-      : // Where there was no channel after all, it is known what is there.
-        await during(signal, following.refused ? session.looks.inTurn(path) : session.looks.now(path));
-  following.refused = false;
+  let look = await firstLook(following);
   for (;;) {
     let part = 0;
     if (look.kind !== "file") yield* awayNow(progress, look.kind === "missing" ? "missing" : look.reason);
@@ -93,6 +87,17 @@ async function* pollUntilSeat(following: Following): AsyncGenerator<FollowEvent,
     if (seat !== undefined) return seat;
     look = await during(signal, session.looks.inTurn(path));
   }
+}
+
+async function firstLook(following: Following): Promise<LogLook> {
+  const { session, path, progress, signal } = following;
+  // Where there was no channel after all, it is known what is there.
+  if (following.refused) {
+    following.refused = false;
+    return during(signal, session.looks.inTurn(path));
+  }
+  // At first all there is has to be read, and reading says itself what is there.
+  return progress.from.kind === "end" ? { kind: "file" } : during(signal, session.looks.now(path));
 }
 
 /** A free seat, or that of a log that has been quiet for long where this one is not. */
