@@ -1,4 +1,5 @@
 import { Emitter, type Disposable, type Event } from "./lifecycle";
+import { ByteTail, type KeptBytes } from "./log/byteTail";
 import { LogText } from "./log/logText";
 import type { MemberRef } from "./session/events";
 import { lostText } from "./session/lostText";
@@ -6,18 +7,41 @@ import type { RemoteLogs, RemoteLogText } from "./session/remoteLogs";
 
 /** How much of a log is kept for the editor; what is older is read from the host when asked for. */
 const mostBytes = 4 * 1024 * 1024;
+/** How much of all logs together, and of each in any case. */
+const mostOfAll = 64 * 1024 * 1024;
+const leastBytes = 256 * 1024;
 
-/** The text of one followed log, written by its follower. */
+/** The text of one followed log, written by its follower. It is made of the bytes when somebody first looks at it. */
 export class FollowedLog implements RemoteLogText {
-  readonly #text = new LogText(mostBytes);
+  readonly #tail = new ByteTail();
+  #made: LogText | undefined;
   readonly #changed: () => void;
+  readonly #most: () => number;
   #following = false;
   #runStart = 0;
   /** What stands above the text, as a line of its own, where something before it was never read. */
   #gap: { readonly words: string; readonly offset: number } | undefined;
 
-  constructor(changed: () => void) {
+  /** @param most how many of its last bytes are kept, as things are */
+  constructor(changed: () => void, most: () => number = () => mostBytes) {
     this.#changed = changed;
+    this.#most = most;
+  }
+
+  /** The first byte that is kept. */
+  get keptFrom(): number {
+    return this.#tail.start;
+  }
+
+  /** The bytes that are kept, from one of the file on. */
+  bytesFrom(offset: number): Iterable<KeptBytes> {
+    return this.#tail.from(offset);
+  }
+
+  /** As lines, from a whole one on. */
+  get #text(): LogText {
+    this.#made ??= textOf(this.#tail);
+    return this.#made;
   }
 
   get text(): string {
@@ -53,14 +77,15 @@ export class FollowedLog implements RemoteLogText {
   /** Something that was in the log before what is shown is gone, and nobody has read it. */
   setGap(lost: number, more: boolean): void {
     const words = gapWords(lost, more);
-    this.#gap = words === "" ? undefined : { words, offset: this.#text.startOffset };
+    this.#gap = words === "" ? undefined : { words, offset: this.#tail.start };
     if (this.#gap) this.#changed();
   }
 
   reset(offset: number, runStart: number): void {
     this.#gap = undefined;
     this.#runStart = runStart;
-    this.#text.reset(offset);
+    this.#tail.reset(offset);
+    this.#made = undefined;
     this.#changed();
   }
 
@@ -71,7 +96,8 @@ export class FollowedLog implements RemoteLogText {
   }
 
   push(bytes: Uint8Array): void {
-    this.#text.push(bytes);
+    this.#tail.push(bytes, this.#most());
+    this.#made?.push(bytes);
     this.#changed();
   }
 
@@ -94,9 +120,10 @@ export class FollowedLogs implements RemoteLogs, Disposable {
     const key = keyOf(session, ref.stage, ref.member);
     const known = this.#logs.get(key);
     if (known) return known;
-    const log = new FollowedLog(() => {
+    const changed = (): void => {
       this.#changes.fire({ session, ...ref });
-    });
+    };
+    const log = new FollowedLog(changed, () => shareOf(this.#logs.size));
     this.#logs.set(key, log);
     return log;
   }
@@ -113,6 +140,25 @@ export class FollowedLogs implements RemoteLogs, Disposable {
   dispose(): void {
     this.#changes.dispose();
   }
+}
+
+/** How many bytes of each log are kept where so many are followed. */
+function shareOf(logs: number): number {
+  return Math.max(leastBytes, Math.min(mostBytes, Math.floor(mostOfAll / logs)));
+}
+
+function textOf(tail: ByteTail): LogText {
+  const text = new LogText(mostBytes);
+  let cut = tail.isCut;
+  text.reset(tail.start);
+  for (const { offset, data } of tail.from(0)) {
+    // Of a line whose beginning is gone nothing is shown.
+    const end = cut ? data.indexOf(10) : -1;
+    if (end >= 0) text.reset(offset + end + 1);
+    if (end >= 0) cut = false;
+    text.push(data.subarray(end + 1));
+  }
+  return text;
 }
 
 function gapWords(lost: number, more: boolean): string {

@@ -16,11 +16,8 @@ const peekEveryMs = 500;
 
 /** A log that is silent for so long has said what it had to say for now. */
 const quietMs = 700;
-/** What was read last is kept, so that a run that begins now finds its first lines already here. */
-const recentBytes = 512 * 1024;
-
-/** Of what was read last, what may hold the last line: a line may come in several parts. */
-const lastChunks = 16;
+/** Of what was read last, what may hold the last line. */
+const lastLineBytes = 64 * 1024;
 
 /** What was fetched and had to wait for longer is old: what has come since would be taken for new. */
 const freshMs = 2000;
@@ -52,7 +49,6 @@ export interface LogFollowerOptions {
 export class LogFollower {
   readonly options: LogFollowerOptions;
   #run: RunRecord | undefined;
-  #recent: { readonly offset: number; readonly data: Uint8Array }[] = [];
   #reader: LogReader | undefined;
   #position: LogPosition | undefined;
   /** First byte of what counts for the run; 0 once the log was cut. */
@@ -99,9 +95,8 @@ export class LogFollower {
 
   /** The last line that the run wrote, as far as it was read. */
   get lastLine(): string | undefined {
-    const own = this.#recent
-      .slice(-lastChunks)
-      .map(({ offset, data }) => data.subarray(Math.max(0, this.#runStart - offset)));
+    const end = this.#position?.offset ?? 0;
+    const own = [...this.options.log.bytesFrom(Math.max(this.#runStart, end - lastLineBytes))].map(({ data }) => data);
     return lastLineOf(joined(own));
   }
 
@@ -137,15 +132,15 @@ export class LogFollower {
   adopt(run: RunRecord): boolean {
     const { start } = run.log;
     const at = this.#position;
-    const kept = this.#recent[0]?.offset ?? at?.offset ?? 0;
-    if (!this.#caughtUp || at?.inode !== start.inode || start.offset < kept) return false;
+    const { log } = this.options;
+    if (!this.#caughtUp || at?.inode !== start.inode || start.offset < log.keptFrom) return false;
     this.#run = run;
     this.#runStart = start.offset;
     this.#midLine = false;
     this.#reader = new LogReader({ offset: start.offset, ...this.#readingOptions() });
-    this.options.log.setRunStart(start.offset);
+    log.setRunStart(start.offset);
     this.#tellGrowth();
-    for (const { offset, data } of this.#recent) {
+    for (const { offset, data } of log.bytesFrom(start.offset)) {
       const own = this.#countedPart(offset, data);
       if (own.length > 0) this.#emit(this.#reader.push(own));
     }
@@ -224,7 +219,6 @@ export class LogFollower {
     this.#position = position;
     this.#reader = new LogReader({ offset: Math.max(position.offset, this.#runStart), ...this.#readingOptions() });
     this.#midLine = position.offset > this.#runStart;
-    this.#recent = [];
     this.#last = new Uint8Array();
     this.#size = 0;
     this.options.log.reset(position.offset, this.#runStart);
@@ -234,7 +228,7 @@ export class LogFollower {
     const { log, clock } = this.options;
     if (this.#position) this.#position = { ...this.#position, offset: offset + data.length };
     log.push(data);
-    this.#keep(offset, data);
+    this.#last = joined([this.#last, data.subarray(-lastBytes)]).subarray(-lastBytes);
     this.#readAt = clock.now();
     this.#settled = false;
     const counted = this.#countedPart(offset, data);
@@ -254,13 +248,6 @@ export class LogFollower {
     const start = offset + (data.length - own.length) + end + 1;
     this.#reader = new LogReader({ offset: start, ...this.#readingOptions() });
     return own.subarray(end + 1);
-  }
-
-  #keep(offset: number, data: Uint8Array): void {
-    this.#recent.push({ offset, data });
-    this.#last = joined([this.#last, data.subarray(-lastBytes)]).subarray(-lastBytes);
-    const end = offset + data.length;
-    while (this.#recent.length > 1 && end - (this.#recent[1]?.offset ?? end) > recentBytes) this.#recent.shift();
   }
 
   #readingOptions(): { readonly hint?: ProgressHint; readonly rules?: readonly LogRule[] } {
