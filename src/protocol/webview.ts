@@ -25,6 +25,8 @@ export interface ChartInfo {
   /** Ends of the value axis, where they are known beforehand. */
   readonly min?: number;
   readonly max?: number;
+  /** Digits behind the point that the value axis may have: 0 for what is counted. */
+  readonly precision?: number;
   readonly lines: readonly ChartLineInfo[];
 }
 

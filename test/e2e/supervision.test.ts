@@ -37,6 +37,7 @@ const steps: readonly (readonly [string, Step])[] = [
   ["Move Aside renames what is there", movedAside],
   ["Start Over keeps a copy", startedOver],
   ["Resume goes on with what is there", resumed],
+  ["the lengths that its outputs tell are bars among the charts", measured],
   ["a killed extension host comes back to the job as it is", killed],
   ["a secret that is forgotten is kept no more, and was seen nowhere", secretForgotten],
 ];
@@ -88,7 +89,7 @@ stages:
     kind: training
     needs: [shards]
     command: sh train.sh
-    outputs: { files: samples.jsonl, count: lines }
+    outputs: { files: samples.jsonl, count: lines, token_field: sample }
     done_when: { outputs_at_least: 30 }
     resume: { args: --resume }
   count:
@@ -245,6 +246,29 @@ async function resumed(editor: ServedEditor, { home }: RemoteHost): Promise<void
   const all = Array.from({ length: 30 }, (_, index) => `{"sample": ${index + 1}}\n`).join("");
   assert.equal(readFileSync(join(home, "samples.jsonl"), "utf8"), all);
   await picture(editor, "through");
+}
+
+async function measured(editor: ServedEditor): Promise<void> {
+  const card = editor.webviewFrame().locator('[data-chart="lengths train"]');
+  const about = card.locator(".about", { hasText: /^median 15, 95 % up to 29, longest 30 \(of 30 answers\) · read / });
+  const drawn = async (): Promise<boolean> => (await about.count()) > 0;
+  const tab = editor.page.locator(".tab", { hasText: "Charts" });
+  const isOpen = async (): Promise<boolean> => (await tab.count()) > 0;
+  await byPalette(editor, "ML Session: Show Charts", { what: "the charts", seen: isOpen });
+  // Outputs are read a quarter of a minute apart.
+  await editor.waitFor(drawn, "how long all thirty are", 180_000);
+  const plot = card.locator(".plot");
+  const says = async (): Promise<string> =>
+    (await plot.getAttribute("aria-valuetext", { timeout: 2000 }).catch(() => null)) ?? "";
+  await editor.perform(() => plot.press("End", { timeout: 10_000 }), {
+    what: "the last bar read off",
+    seen: async () => (await says()) === "30 tokens: 1 answer, 3.3 %",
+  });
+  await picture(editor, "lengths");
+  await byPalette(editor, "View: Close All Editors", {
+    what: "the charts to be closed",
+    seen: async () => !(await isOpen()),
+  });
 }
 
 async function killed(editor: ServedEditor, { home, sshd }: RemoteHost): Promise<void> {

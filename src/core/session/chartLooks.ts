@@ -13,6 +13,8 @@ export interface ChartLook {
   /** Ends of the value axis, where they are known beforehand. */
   readonly min?: number;
   readonly max?: number;
+  /** Digits behind the point that the value axis may have: 0 for what is counted. */
+  readonly precision?: number;
 }
 
 /** Names of metrics, and the word for each where several of one owner share a chart. */
@@ -20,7 +22,7 @@ export type Words = Readonly<Record<string, string>>;
 
 /** Charts of logs: which metrics they draw, and the word for a line where there are several of one member. */
 export const memberLooks: readonly (ChartLook & { readonly metrics: Words })[] = [
-  look("errors", "Errors", "Failed requests or items so far", { errors: "" }, { min: 0 }),
+  look("errors", "Errors", "Failed requests or items so far", { errors: "" }, { min: 0, precision: 0 }),
   look("loss", "Loss", "Training and evaluation loss", {
     loss: "",
     eval_loss: "evaluation",
@@ -33,7 +35,7 @@ export const memberLooks: readonly (ChartLook & { readonly metrics: Words })[] =
   look("kl", "KL divergence", "Distance from the reference model", { kl: "" }),
   look("trained", "Tokens trained on", "Tokens that the trainer goes through", { tokens_per_s: "", tokens_per_s_per_gpu: "a GPU" }, { min: 0, unit: { kind: "rate", unit: "tok/s" } }), // prettier-ignore
   look("mfu", "Model FLOPs utilisation", "Share of the GPUs' arithmetic that the model uses", { mfu: "" }, { min: 0, unit: { kind: "percent" } }), // prettier-ignore
-  look("queue", "Requests in the server", "Requests that the server works on, and that wait for it", { running: "running", waiting: "waiting" }, { min: 0 }), // prettier-ignore
+  look("queue", "Requests in the server", "Requests that the server works on, and that wait for it", { running: "running", waiting: "waiting" }, { min: 0, precision: 0 }), // prettier-ignore
   look("kv", "KV cache", "Share of the server's KV cache in use, and of prompts found in it", { kv_cache_pct: "in use", prefix_hit_pct: "prompts found" }, { min: 0, max: 100, unit: { kind: "percent" } }), // prettier-ignore
   look("serverTokens", "Server tokens per second", "Tokens that the server reads and writes", { gen_tok_s: "written", prompt_tok_s: "read" }, { min: 0, unit: { kind: "rate", unit: "tok/s" } }), // prettier-ignore
 ];

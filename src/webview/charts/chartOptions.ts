@@ -71,12 +71,9 @@ function hasRange(axis: object): axis is { handleTickRangeOptions: () => void } 
   return "handleTickRangeOptions" in axis;
 }
 
-/**
- * A value axis as all charts have it.
- * @param info `precision`: digits behind the point that its ticks may have
- */
+/** A value axis as all charts have it. */
 export function valueScale(
-  info: Pick<ChartInfo, "unit" | "min" | "max"> & { readonly precision?: number },
+  info: Pick<ChartInfo, "unit" | "min" | "max" | "precision">,
   theme: Theme,
   log: boolean,
 ): Scale {

@@ -29,10 +29,10 @@ export function barOptions(theme: Theme, lengths: () => LengthInfo): ChartOption
         afterDataLimits: (axis) => {
           [axis.min, axis.max] = [0, lengths().bins.at(-1)?.to ?? 1];
         },
-        // The library marks the end, too, wherever that is.
+        // The library marks the end wherever that is, and no round number beside it.
         afterBuildTicks: (axis) => {
-          const [, step] = axis.ticks;
-          axis.ticks = axis.ticks.filter(({ value }) => value % (step?.value ?? 1) === 0);
+          const step = axis.ticks[1]?.value ?? 1;
+          axis.ticks = Array.from({ length: Math.floor(axis.max / step) + 1 }, (_, index) => ({ value: index * step }));
         },
         grid: { display: false },
         border: { color: theme.axis },

@@ -81,6 +81,7 @@ export class Toolbar {
     const paused = range.kind === "fixed" && !this.#timeless;
     this.#standing.textContent = standing !== "" ? standing : paused ? "paused" : "live";
     this.#standing.classList.toggle("live", standing === "" && !paused);
+    this.#standing.classList.toggle("old", standing !== "");
     this.#follow.textContent = paused ? "Follow" : "Pause";
     this.#follow.title = paused ? "Follow what is new" : "Stop following what is new";
     this.#table.setAttribute("aria-pressed", String(table));
