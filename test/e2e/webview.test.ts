@@ -162,14 +162,18 @@ function onlyLengths(counts: ReadonlyMap<number, number>, ended = 0): Session {
   return { ...session, stages: new Map([["inference", one]]) };
 }
 
-/** How high the bars are that stand on the canvas, in pixels, from left to right; those beside each other are told apart by the gap. */
-const drawnBars = `(() => {
-  const canvas = document.querySelector('${lengthsCard} canvas');
-  const { width, height, data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  const isBlue = (x, y) => data[4 * (y * width + x)] === 0x37 && data[4 * (y * width + x) + 2] === 0xff;
-  const columns = Array.from({ length: width }, (_, x) => Array.from({ length: height }, (_, y) => isBlue(x, y)).filter(Boolean).length);
-  return columns.filter((high, x) => high > 0 && !(columns[x - 1] > 0));
-})()`;
+/** How high the bars of a colour are that stand on the canvas, in pixels, from left to right: they are told apart by gaps. */
+async function drawnBars({ view }: PlayedCharts, color = "#3794ff"): Promise<readonly number[]> {
+  return view.page.evaluate(`(() => {
+    const canvas = document.querySelector('${lengthsCard} canvas');
+    const { width, height, data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const wanted = Number("0x${color.slice(1)}ff");
+    const pixels = new DataView(data.buffer);
+    const columns = Array.from({ length: width }, (_, x) =>
+      Array.from({ length: height }, (_, y) => pixels.getUint32(4 * (y * width + x))).filter((pixel) => pixel === wanted).length);
+    return columns.filter((high, x) => high > 0 && !(columns[x - 1] > 0));
+  })()`);
+}
 
 test("how long answers are is told by bars, by pointer and keys, as a table and in both files", async () => {
   const session = nightSession({ ...short, lengths: true });
@@ -181,7 +185,7 @@ test("how long answers are is told by bars, by pointer and keys, as a table and 
     await card.locator(".about", { hasText: about }).waitFor();
     const plot = card.locator(".plot");
     assert.match((await plot.getAttribute("aria-valuetext")) ?? "", about);
-    const bars: readonly number[] = await page.evaluate(drawnBars);
+    const bars = await drawnBars(charts);
     await page.getByRole("button", { name: "Table" }).click();
     await card.locator("caption", { hasText: about }).waitFor();
     const rows: readonly (readonly string[])[] = await page.evaluate(
@@ -215,6 +219,14 @@ test("how long answers are is told by bars, by pointer and keys, as a table and 
     await page.mouse.move(box.x + 48 + (box.width - 64) * (425 / 2050), box.y + 80);
     await card.locator(".moment", { hasText: "400 to 449 tokens: " }).waitFor();
     await charts.screenshot("lengths-read");
+    await page.mouse.move(0, 0);
+    await charts.view.setTheme("light");
+    let light: readonly number[] = [];
+    for (let left = 600; light.length < bars.length && left > 0; left--) {
+      await charts.frames(6);
+      light = await drawnBars(charts, "#0063d3");
+    }
+    assert.deepEqual(light, bars);
     await page.getByRole("button", { name: "CSV" }).click();
     await page.getByRole("button", { name: "PNG" }).click();
     for (let left = 600; charts.saved.length < 2 && left > 0; left--) await charts.frames(6);
@@ -305,7 +317,7 @@ test("odd lengths are drawn as well as they can be", async () => {
       if (about) await page.locator(".about", { hasText: about }).waitFor();
       else await page.getByText("Nothing to draw yet.").waitFor();
       await charts.frames(12);
-      const bars: readonly number[] = about ? await page.evaluate(drawnBars) : [];
+      const bars = about ? await drawnBars(charts) : [];
       assert.equal(bars.length, counts.size, `${bars.length} bars of ${counts.size} lengths`);
       await charts.screenshot(`lengths-odd-${[...counts.keys()].join("-")}`);
     }
