@@ -267,7 +267,7 @@ export function followBehaviour(name: string, shell: string, makeTransport: Make
           let number = 0;
           for (const step of list) {
             if (step.do === "append") {
-              const text = `${number++}:`.padEnd(step.size, "abcdefghij\n");
+              const text = linesOf(number++, step.size);
               appendFileSync(path, text);
               expected += text;
             } else if (step.do === "cut") {
@@ -322,4 +322,10 @@ function commandOf(pid: number): string {
   } catch {
     return "";
   }
+}
+
+/** No two pieces are alike anywhere: a file that reads as another one at the same place may be its copy. */
+function linesOf(piece: number, size: number): string {
+  const lines = Array.from({ length: Math.ceil(size / 8) }, (_, line) => `${piece}:${line}\n`);
+  return lines.join("").padEnd(size, `${piece}.`).slice(0, size);
 }
