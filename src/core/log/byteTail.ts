@@ -42,7 +42,7 @@ export class ByteTail {
   }
 
   /**
-   * Appends bytes that follow those before, and lets go of what is older than the last `most`. The bytes are taken over:
+   * Appends bytes that follow those before, and lets go of blocks older than the last `most`. The bytes are taken over:
    * nobody may change them.
    */
   push(bytes: Uint8Array, most: number): void {
@@ -59,7 +59,9 @@ export class ByteTail {
       this.#blocks.push({ offset: this.#end, data, length: bytes.length });
     }
     this.#end += bytes.length;
-    while (this.#end - (this.#blocks[1]?.offset ?? this.#end) >= most) this.#blocks.shift();
+    // The newest block stays, however little is asked for.
+    for (let next = this.#blocks[1]; next && this.#end - next.offset >= most; next = this.#blocks[1])
+      this.#blocks.shift();
   }
 
   /** What is kept from a byte of the file on, in order. The pieces stay as they are, whatever is pushed later. */
