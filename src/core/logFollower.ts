@@ -95,8 +95,10 @@ export class LogFollower {
 
   /** The last line that the run wrote, as far as it was read. */
   get lastLine(): string | undefined {
-    const end = this.#position?.offset ?? 0;
-    const own = [...this.options.log.bytesFrom(Math.max(this.#runStart, end - lastLineBytes))].map(({ data }) => data);
+    // Before anything was read, what is kept is of the log before.
+    if (!this.#position) return undefined;
+    const from = Math.max(this.#runStart, this.#position.offset - lastLineBytes);
+    const own = [...this.options.log.bytesFrom(from)].map(({ data }) => data);
     return lastLineOf(joined(own));
   }
 

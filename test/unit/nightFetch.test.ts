@@ -70,6 +70,20 @@ for (const [late, times] of [
     await over;
   });
 
+test("what an earlier log of a member says is no last word of the present one, which was not read yet", () => {
+  const log = new FollowedLogs().of("s", { stage: "a", member: "0" });
+  log.reset(0, 0);
+  log.push(new TextEncoder().encode("the end of the run before\n"));
+  const ref = { stage: "a", member: "0" };
+  const ignore = (): void => undefined;
+  const marksKnown = (): Promise<void> => Promise.resolve();
+  const other = new LogFollower({
+    ...{ ref, path: "/b.log", log, clock: new HandClock() },
+    ...{ marksOf: () => [], marksKnown, apply: ignore },
+  });
+  assert.equal(other.lastLine, undefined);
+});
+
 test("a log that was not read yet waits for the run records, which say where its run begins", async () => {
   const clock = new HandClock();
   const store = new SessionStore(() => ({ dispose: () => undefined }));

@@ -29,7 +29,9 @@ export function chartPlan(
   kept: KeptCharts = new Map(),
   hidden: ReadonlySet<string> = new Set(),
 ): ChartPlan {
-  const owners = chartOwners(session, target, kept).filter(({ tracks, answers }) => answers ?? tracks.size > 0);
+  const owners = chartOwners(session, target, kept).filter(
+    ({ tracks, answers }) => tracks.size > 0 || answers !== undefined,
+  );
   const shown = owners.filter(({ key }) => !hidden.has(key));
   const members = shown.filter(({ kind }) => kind === "member");
   const several = owners.filter(({ kind }) => kind === "member").length > 1;
