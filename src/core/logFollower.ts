@@ -229,14 +229,15 @@ export class LogFollower {
   #read(offset: number, data: Uint8Array): void {
     const { log, clock } = this.options;
     if (this.#position) this.#position = { ...this.#position, offset: offset + data.length };
-    log.push(data);
     this.#last = joined([this.#last, data.subarray(-lastBytes)]).subarray(-lastBytes);
     this.#readAt = clock.now();
     this.#settled = false;
     const counted = this.#countedPart(offset, data);
     if (this.#caughtUp) this.#grewAt = clock.now();
-    if (counted.length > 0 && this.#reader) this.#emit(this.#reader.push(counted));
-    this.#tellGrowth();
+    const said = counted.length > 0 && this.#reader ? this.#reader.push(counted) : [];
+    this.#tellGrowth(this.#toTell(said));
+    // After the picture: nobody looks at the text before this is over.
+    log.push(data);
     if (this.#caughtUp) this.#peek();
   }
 
@@ -259,11 +260,21 @@ export class LogFollower {
 
   #emit(readings: readonly Reading[]): void {
     const { ref, apply, clock } = this.options;
-    for (const reading of readings) {
+    for (const reading of this.#toTell(readings)) {
       if (reading.kind === "failure") apply({ type: "failure", at: clock.now(), ...ref, reading });
-      else if (this.#caughtUp) apply({ type: "progress", at: clock.now(), ...ref, reading });
+      else apply({ type: "progress", at: clock.now(), ...ref, reading });
+    }
+  }
+
+  /** What is told at once; progress of the past is kept until all of it is read and can be dated. */
+  #toTell(readings: readonly Reading[]): readonly Reading[] {
+    if (this.#caughtUp) return readings;
+    const failures: Reading[] = [];
+    for (const reading of readings) {
+      if (reading.kind === "failure") failures.push(reading);
       else this.#backlog.push(reading);
     }
+    return failures;
   }
 
   #catchUp(): void {
@@ -305,10 +316,11 @@ export class LogFollower {
     apply({ type: "progress", at: now, ...ref, reading });
   }
 
-  #tellGrowth(): void {
+  #tellGrowth(readings: readonly Reading[] = []): void {
     const { ref, apply, clock } = this.options;
     const offset = this.#position?.offset ?? 0;
-    apply({ type: "log", at: clock.now(), ...ref, offset, modifiedAt: this.#grewAt, caughtUp: this.#caughtUp });
+    const growth = { offset, modifiedAt: this.#grewAt, caughtUp: this.#caughtUp };
+    apply({ type: "log", at: clock.now(), ...ref, ...growth, ...(readings.length > 0 && { readings }) });
   }
 }
 

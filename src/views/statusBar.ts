@@ -1,8 +1,9 @@
 import * as vscode from "vscode";
-import { combine, type Disposable } from "../core/lifecycle";
+import { combine, toDisposable, type Disposable } from "../core/lifecycle";
 import type { Clock } from "../core/ports";
 import type { SessionReader } from "../core/session/store";
 import { summarise, type Summary } from "../core/session/summary";
+import { seldom } from "./shared/seldom";
 
 /** The one item in the status bar: what runs, how far, when it is through. Hidden while no session is open. */
 export function registerStatusBar(deps: { readonly sessions: SessionReader; readonly clock: Clock }): Disposable {
@@ -10,15 +11,19 @@ export function registerStatusBar(deps: { readonly sessions: SessionReader; read
   item.name = "ML Session";
   item.command = "mlSession.stages.focus";
   let shown: Summary | undefined;
-  const update = (): void => {
+  const ending = new AbortController();
+  const update = seldom(deps.clock, ending.signal, () => {
     const summary = summarise([...deps.sessions.sessions.values()], deps.clock.now());
     if (!summary) item.hide();
     else if (!same(summary, shown)) draw(item, summary);
     if (summary && !shown) item.show();
     shown = summary;
-  };
+  });
   update();
-  return combine(item, deps.sessions.onDidChange(update));
+  const end = toDisposable(() => {
+    ending.abort();
+  });
+  return combine(end, item, deps.sessions.onDidChange(update));
 }
 
 function same(a: Summary, b: Summary | undefined): boolean {

@@ -126,7 +126,9 @@ function onProgress(tell: (done: number) => void): () => void {
   const apply = Object.getOwnPropertyDescriptor(SessionStore.prototype, "apply")?.value as SessionStore["apply"];
   SessionStore.prototype.apply = function (this: SessionStore, id, event) {
     apply.call(this, id, event);
-    if (event.type === "progress" && event.reading.done !== undefined) tell(event.reading.done);
+    if (event.type !== "log") return;
+    for (const reading of event.readings ?? [])
+      if (reading.kind === "progress" && reading.done !== undefined) tell(reading.done);
   };
   return () => {
     SessionStore.prototype.apply = apply;

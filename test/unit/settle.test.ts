@@ -98,3 +98,30 @@ test("what was taken out of the session file is in no finish and in no alert", (
   assert.deepEqual(next.alerts, []);
   assert.deepEqual(next.eta.untimed, ["a"]);
 });
+
+test("what is read at once gives the picture of what is read line by line", () => {
+  const reading = fc.oneof(
+    fc.integer({ min: 0, max: 10 }).map((done) => progress(done, 10, { metrics: { loss: done / 3 } })),
+    fc.constantFrom("oom", "other").map((name) => failure({ failure: name, offset: name.length })),
+  );
+  fc.assert(
+    fc.property(fc.array(reading, { maxLength: 8 }), fc.boolean(), (readings, ours) => {
+      const begin = ours ? [records(at, record("other"))] : [];
+      const growth = { type: "log", at, ...ofStage("other"), offset: 900, modifiedAt: at, caughtUp: true } as const;
+      const apart = readings.map((one): SessionEvent =>
+        one.kind === "failure"
+          ? { type: "failure", at, ...ofStage("other"), reading: one }
+          : { type: "progress", at, ...ofStage("other"), reading: one },
+      );
+      const connected = { type: "connected", at, host: "gpu8", identity } as const;
+      const one = play(def, connected, ...begin, ...apart, growth).stages.get("other");
+      const all = play(def, connected, ...begin, { ...growth, readings }).stages.get("other");
+      assert.deepEqual(all, one);
+      for (const [name, series] of one?.members[0]?.series.byName ?? []) {
+        const same = all?.members[0]?.series.byName.get(name);
+        assert.deepEqual(same?.values, series.values);
+        assert.deepEqual(same.times, series.times);
+      }
+    }),
+  );
+});

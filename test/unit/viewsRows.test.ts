@@ -102,7 +102,7 @@ test("rows that are drawn alike are equal, whatever else is new", () => {
         .record({ name: fc.constantFrom("a", "b", "c"), description: fc.constantFrom("x", "y"), children: below })
         .map(({ name, description, children }) => {
           const node = { kind: "session", session: name } as const;
-          const looks = { icon: "circle", tooltip: "", contextValue: "session.file" };
+          const looks = { icon: "circle", tooltip: () => "", contextValue: "session.file" };
           return row({ node, label: name, description, ...looks, children });
         }),
       { maxLength: 3, selector: (r) => r.id },

@@ -34,12 +34,13 @@ function alertRow(session: Session, alert: Alert, now: number, alone: boolean): 
     description: plainLine(description),
     icon: "error",
     color: "testing.iconFailed",
-    tooltip: [
-      `**${escapeMarkdown(label)}** failed ${clockTime(alert.at, now)}`,
-      escapeMarkdown(cause),
-      ...(lastLine ? [`**Its log ends with:** ${escapeMarkdown(lastLine)}`] : []),
-      `**What helps:** ${adviceMarkdown(alert.remedy)}`,
-    ].join("\n\n"),
+    tooltip: () =>
+      [
+        `**${escapeMarkdown(label)}** failed ${clockTime(alert.at, now)}`,
+        escapeMarkdown(cause),
+        ...(lastLine ? [`**Its log ends with:** ${escapeMarkdown(lastLine)}`] : []),
+        `**What helps:** ${adviceMarkdown(alert.remedy)}`,
+      ].join("\n\n"),
     contextValue: command === undefined ? "alert.watched" : "alert.launchable",
     click,
     children: alert.remedy === "" ? [] : [remedyRow(`${id}/remedy`, node, alert.remedy)],
@@ -48,7 +49,7 @@ function alertRow(session: Session, alert: Alert, now: number, alone: boolean): 
 
 function remedyRow(id: string, node: TreeNode, remedy: string): Row {
   const label = adviceText(remedy);
-  const looks = { description: "", icon: "lightbulb", tooltip: adviceMarkdown(remedy), contextValue: "remedy" };
+  const looks = { description: "", icon: "lightbulb", tooltip: () => adviceMarkdown(remedy), contextValue: "remedy" };
   return row({ id, node, label, ...looks });
 }
 

@@ -1,6 +1,7 @@
 import { ofMember, type SessionDefinition, type StageDefinition } from "./definition";
 import type { MemberRef, SessionEvent } from "./events";
 import { applyGpuHistory, applyGpus } from "./applyGpus";
+import { withValues } from "./fixedMap";
 import { applyToMember, newMember, takeRecord } from "./member";
 import type { ConnectionState, Member, Pipeline, RemoteHost, ServiceView, Session, Stage } from "./model";
 import { membersOn } from "./membersOn";
@@ -158,7 +159,7 @@ function withMember(session: Session, ref: MemberRef, update: (member: Member) =
   if (stage) {
     const members = stage.members.map((member) => (member.name === ref.member ? update(member) : member));
     if (members.every((member, i) => member === stage.members[i])) return session;
-    return { ...session, stages: new Map(session.stages).set(ref.stage, { ...stage, members }) };
+    return { ...session, stages: withValues(session.stages, [[ref.stage, { ...stage, members }]]) };
   }
   const service = session.services.get(ref.stage);
   if (!service) return session;

@@ -60,7 +60,19 @@ function samplesOf(sample: GpuSample): Record<string, number> {
  * Who says in the session file that this GPU is theirs; what really runs on it is another matter. A stage whose members
  * all do is named as a whole, else its members are: `extract 3`.
  */
-function claimants(host: string, index: number, { services, stages }: SessionDefinition): readonly string[] {
+function claimants(host: string, index: number, definition: SessionDefinition): readonly string[] {
+  const known = claims.get(definition) ?? new Map<string, readonly string[]>();
+  claims.set(definition, known);
+  const key = `${index} ${host}`;
+  const told = known.get(key) ?? claimantsIn(host, index, definition);
+  known.set(key, told);
+  return told;
+}
+
+/** It is asked for each sample, and a definition never changes. */
+const claims = new WeakMap<SessionDefinition, Map<string, readonly string[]>>();
+
+function claimantsIn(host: string, index: number, { services, stages }: SessionDefinition): readonly string[] {
   const theirs = (one: { readonly gpus?: "all" | readonly number[] }): boolean =>
     one.gpus === "all" || one.gpus?.includes(index) === true;
   const served = [...services.values()].filter((service) => service.host === host && theirs(service));

@@ -1,4 +1,4 @@
-import type { FailureReading, ProgressReading } from "../log/reading";
+import type { FailureReading, ProgressReading, Reading } from "../log/reading";
 import type { TimedReading } from "../backlog";
 import type { LogWriter } from "../following";
 import type { GpuReport, GpuSample, HostIdentity, OutputReport, RunRecord } from "../ports";
@@ -63,13 +63,17 @@ export type SessionEvent =
       readonly host: string;
       readonly samples: readonly GpuSample[];
     }
-  /** Some text of the log was read: it is alive. `caughtUp`: what comes now is new. */
+  /**
+   * Some text of the log was read: it is alive. `caughtUp`: what comes now is new. `readings`: what the text says, in its
+   * order, so that the picture is made once for all that was read at once.
+   */
   | ({
       readonly type: "log";
       readonly at: number;
       readonly offset: number;
       readonly modifiedAt: number;
       readonly caughtUp: boolean;
+      readonly readings?: readonly Reading[];
     } & MemberRef)
   | ({ readonly type: "log-missing"; readonly at: number } & MemberRef)
   | ({ readonly type: "log-unreadable"; readonly at: number; readonly reason: string } & MemberRef)

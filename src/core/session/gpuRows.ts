@@ -27,7 +27,7 @@ export function gpuRows(session: Session, now: number, alone: boolean): readonly
       label: plainLine(host.definition.name),
       description: plainLine(join(hostText(host, now), alone ? undefined : session.definition.name)),
       icon: "server",
-      tooltip: `**${escapeMarkdown(host.definition.name)}** · ${escapeMarkdown(hostText(host, now))}`,
+      tooltip: () => `**${escapeMarkdown(host.definition.name)}** · ${escapeMarkdown(hostText(host, now))}`,
       contextValue: "gpuHost",
       children: host.gpus.map((gpu) =>
         gpuRow(session, host, gpu, stale === undefined ? undefined : clockTime(stale, now)),
@@ -88,7 +88,7 @@ function gpuRow(session: Session, host: RemoteHost, gpu: Gpu, asOf: string | und
     ),
     icon: "chip",
     ...(asOf !== undefined && { color: "disabledForeground" }),
-    tooltip: gpuTooltip(gpu),
+    tooltip: () => gpuTooltip(gpu),
     contextValue: "gpu",
   });
 }
@@ -97,11 +97,12 @@ function gpuRow(session: Session, host: RemoteHost, gpu: Gpu, asOf: string | und
 function runs(session: Session, user: string): boolean {
   const service = session.services.get(user);
   if (service) return isActive(lastSeen(service.member.state));
-  for (const [name, { members }] of session.stages) {
-    const meant = members.filter((member) => user === name || user === memberLabel(name, member.name));
-    if (meant.some(({ state }) => isActive(lastSeen(state)))) return true;
-  }
-  return false;
+  const whole = session.stages.get(user);
+  if (whole) return whole.members.some(({ state }) => isActive(lastSeen(state)));
+  // Names in a session file have no blanks.
+  const stage = user.slice(0, user.indexOf(" "));
+  const members = session.stages.get(stage)?.members ?? [];
+  return members.some(({ name, state }) => user === memberLabel(stage, name) && isActive(lastSeen(state)));
 }
 
 /** What the driver gave; a number it does not give is not said. */

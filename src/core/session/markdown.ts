@@ -11,6 +11,8 @@ export function escapeMarkdown(text: string, limit = 500): string {
 
 /** Text from a host on one line, for labels and messages: no line ends, control or direction-changing characters. */
 export function plainLine(text: string): string {
+  // Most names, paths and numbers are that already, and every row of every view asks.
+  if (/^[!-~]+(?: [!-~]+)*$/.test(text)) return text;
   return text
     .replace(/[\s\u0085\u2028\u2029]+/g, " ")
     .replace(/[\p{Cc}\p{Bidi_Control}]/gu, "")

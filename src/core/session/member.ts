@@ -1,14 +1,14 @@
 import type { TimedReading } from "../backlog";
-import type { FailureReading, ProgressReading } from "../log/reading";
+import type { FailureReading, ProgressReading, Reading } from "../log/reading";
 import type { RunRecord } from "../ports";
-import { estimate, type ProgressRow } from "./estimate";
 import type { Eta } from "./eta";
 import type { SessionEvent } from "./events";
 import { noteOf } from "./launchNote";
+import { etaOf } from "./memberEta";
 import { lostText } from "./lostText";
 import type { LogState, Mark, Member } from "./model";
 import { ofWholeStage } from "./resumedProgress";
-import { noSeries, withSamples, type MetricSeries } from "./series";
+import { noSeries, withSamples } from "./series";
 import {
   afterLine,
   afterLook,
@@ -44,7 +44,7 @@ export function newMember(name: string, log: string | undefined, at: number): Me
 export function applyToMember(member: Member, event: MemberEvent): Member {
   switch (event.type) {
     case "log":
-      return withGrowth(member, event);
+      return withGrowth(withReadings(member, event), event);
     case "log-missing":
       return { ...member, log: { ...logOf(member), state: "missing" } };
     case "log-unreadable":
@@ -52,7 +52,7 @@ export function applyToMember(member: Member, event: MemberEvent): Member {
     case "log-restarted":
       return restarted(member, event);
     case "progress":
-      return withProgress(member, ofWholeStage(event.reading, noteOf(member.run?.launchedFrom ?? "").resume), event.at);
+      return withReadings(member, { readings: [event.reading], at: event.at });
     case "backlog":
       return withBacklog(member, event.readings);
     case "failure":
@@ -131,6 +131,19 @@ function retryQueued({ retryQueued: before, ...member }: Member, run: string, wa
   return waitsFor === undefined ? member : { ...member, retryQueued: { run, for: waitsFor } };
 }
 
+/** What was read at once. A night's backlog is told apart: its readings are dated one by one. */
+function withReadings(
+  member: Member,
+  { readings = [], at }: { readonly readings?: readonly Reading[]; readonly at: number },
+): Member {
+  let next = member;
+  for (const reading of readings) {
+    if (reading.kind === "failure") next = withFailure(next, reading);
+    else next = withProgress(next, ofWholeStage(reading, noteOf(next.run?.launchedFrom ?? "").resume), at);
+  }
+  return next;
+}
+
 /** The last words of a run may be told twice: fetched at its end, and again when its log is followed. */
 function withFailure(member: Member, reading: FailureReading): Member {
   const known = member.failures.some((one) => one.offset === reading.offset && one.failure === reading.failure);
@@ -184,7 +197,7 @@ function withProgress(member: Member, reading: ProgressReading, at: number): Mem
 /** How long a finish stands, ms: it is reckoned from all that was printed, and that of a long run moves slowly. */
 function etaHoldsMs({ at, eta }: Eta, member: Member): number {
   const began = startOf(member) || (member.series.byName.get("done")?.times[0] ?? at);
-  return Math.max(1000, Math.min(60_000, (at - began) / 500, (eta * 1000) / 20));
+  return Math.max(1000, Math.min(60_000, (at - began) / 100, (eta * 1000) / 20));
 }
 
 /** The picture is that of somebody who read them as they came; the finish is told once. */
@@ -307,32 +320,6 @@ function samplesOf(reading: ProgressReading): Record<string, number> {
 /** When the member's run began, our clock; 0 where there is none. */
 function startOf({ run, marks }: Member): number {
   return run ? (marks.findLast(({ kind }) => kind === "started")?.at ?? 0) : 0;
-}
-
-/** The first of ascending times that is not before a moment; rows are dated a little off where a log is read late. */
-function firstFrom(times: Float64Array, since: number): number {
-  let [low, high] = [0, times.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((times[middle] ?? 0) < since - 1000) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function etaOf(
-  done: MetricSeries | undefined,
-  total: number | undefined,
-  { at, since }: { readonly at: number; readonly since: number },
-): Eta | undefined {
-  if (!done || total === undefined) return undefined;
-  const { times, values } = done;
-  // Another run may be of another speed: what older ones did is history.
-  const from = Math.max(firstFrom(times, since), times.length - 20_000);
-  const rows: ProgressRow[] = [];
-  for (let i = from; i < times.length; i++) rows.push({ t: (times[i] ?? 0) / 1000, done: values[i] ?? 0, total });
-  const left = estimate(rows, at / 1000);
-  return left ? { ...left, at } : undefined;
 }
 
 function withWordsRead(

@@ -11,7 +11,7 @@ export interface Row {
   readonly icon: string;
   /** A theme colour for the icon. */
   readonly color?: string;
-  /** Markdown; text from hosts is escaped in it. */
+  /** Markdown; text from hosts is escaped in it. Made when somebody asks for it first. */
   readonly tooltip: string;
   /** Words joined by dots. */
   readonly contextValue: string;
@@ -24,17 +24,24 @@ export interface Row {
 }
 
 /** A row without what follows from the rest. */
-type RowDraft = Omit<Row, "id" | "spoken" | "children"> & {
+type RowDraft = Omit<Row, "id" | "tooltip" | "spoken" | "children"> & {
   readonly id?: string;
+  readonly tooltip: () => string;
   readonly children?: readonly Row[];
 };
 
 /** Fills in a row's id, the words for screen readers and no children. */
 export function row(draft: RowDraft): Row {
-  const { label, children = [] } = draft;
-  const description = shortened(draft.description);
+  const { tooltip, ...drawn } = draft;
+  const { label, children = [] } = drawn;
+  const description = shortened(drawn.description);
+  let said: string | undefined;
   return {
-    ...draft,
+    ...drawn,
+    // Nobody looks at that of most rows, and a row whose description is another one need not be compared by it.
+    get tooltip() {
+      return (said ??= tooltip());
+    },
     description,
     id: draft.id ?? nodeId(draft.node),
     spoken: description === "" ? label : `${label}: ${description.replaceAll(" · ", ", ")}`,

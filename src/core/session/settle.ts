@@ -1,5 +1,6 @@
 import { ofMember, type SessionDefinition, type StageDefinition } from "./definition";
 import type { SessionEvent } from "./events";
+import { withValues } from "./fixedMap";
 import { isBad, judge, lastSeen, type Circumstances } from "./judge";
 import type { Alert, Member, ServiceView, Session, Stage, StageState } from "./model";
 import { dependantsOf, inOrderOfNeeds } from "./needsOrder";
@@ -17,7 +18,8 @@ export function settle(before: Session, session: Session, event: SessionEvent): 
   const next = new Map<string, Stage>();
   const moved = new Set<string>();
   const touched = touchedBy(event);
-  for (const name of candidates(session.definition, event)) {
+  const names = candidates(session.definition, event);
+  for (const name of names) {
     const stage = session.stages.get(name);
     if (!stage) continue;
     const { definition } = stage;
@@ -26,8 +28,9 @@ export function settle(before: Session, session: Session, event: SessionEvent): 
     if (settled.state !== stage.state) moved.add(name);
     if (settled !== stage) next.set(name, settled);
   }
-  const stages = next.size === 0 ? session.stages : withAll(session.stages, next);
-  return withParts(before, session, { stages, services: settledServices(session, touched, event.at) });
+  const stages = next.size === 0 ? session.stages : withValues(session.stages, next);
+  const changed = changedStages(before.stages, stages, names);
+  return withParts(before, session, { stages, changed, services: settledServices(session, touched, event.at) });
 }
 
 /** Whether an event may change what is judged of a stage or service. */
@@ -44,12 +47,6 @@ function candidates(definition: SessionDefinition, event: SessionEvent): readonl
   return "stage" in event ? dependantsOf(definition, event.stage) : inOrderOfNeeds(definition);
 }
 
-function withAll<T>(old: ReadonlyMap<string, T>, next: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
-  const all = new Map(old);
-  for (const [name, value] of next) all.set(name, value);
-  return all;
-}
-
 function settledServices(session: Session, touched: Touched, now: number): Session["services"] {
   const next = new Map<string, ServiceView>();
   for (const [name, service] of session.services) {
@@ -57,7 +54,7 @@ function settledServices(session: Session, touched: Touched, now: number): Sessi
     const member = judged(service.member, session, { host: service.definition.host, needs: new Map(), now });
     if (member !== service.member) next.set(name, { ...service, member });
   }
-  return next.size === 0 ? session.services : withAll(session.services, next);
+  return next.size === 0 ? session.services : withValues(session.services, next);
 }
 
 /** The states of what a stage needs. Services are not waited for: they have no end. */
@@ -71,10 +68,13 @@ function needsOf({ needs }: StageDefinition, session: Session, next: Session["st
   return states;
 }
 
-function withParts(before: Session, session: Session, parts: Pick<Session, "stages" | "services">): Session {
-  const { stages, services } = parts;
+function withParts(
+  before: Session,
+  session: Session,
+  parts: Pick<Session, "stages" | "services"> & { readonly changed: Session["stages"] },
+): Session {
+  const { stages, changed, services } = parts;
   const redefined = before.definition !== session.definition;
-  const changed = changedStages(before.stages, stages);
   const eta =
     redefined || tellsFinish(before.stages, changed)
       ? pipelineEta(session.definition, stages, session.eta)
@@ -86,10 +86,18 @@ function withParts(before: Session, session: Session, parts: Pick<Session, "stag
     : { ...session, stages, services, eta, alerts };
 }
 
-function changedStages(before: Session["stages"], stages: Session["stages"]): Session["stages"] {
+/** Which of those that an event may touch are other objects now. */
+function changedStages(
+  before: Session["stages"],
+  stages: Session["stages"],
+  names: readonly string[],
+): Session["stages"] {
   const changed = new Map<string, Stage>();
   if (before === stages) return changed;
-  for (const [name, stage] of stages) if (before.get(name) !== stage) changed.set(name, stage);
+  for (const name of names) {
+    const stage = stages.get(name);
+    if (stage && before.get(name) !== stage) changed.set(name, stage);
+  }
   return changed;
 }
 

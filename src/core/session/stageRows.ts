@@ -2,6 +2,7 @@ import type { ConnectionState, Member, RemoteHost, ServiceView, Session, Stage, 
 import { isActive, isBad, lastSeen } from "./judge";
 import { isLoginNode, loginNodeText } from "./loginNode";
 import { adviceMarkdown, escapeMarkdown, plainLine } from "./markdown";
+import { stagesOn } from "./membersOn";
 import { memberKey, toLaunch } from "./pipelinePlan";
 import { outputsText } from "./outputWords";
 import { allAway } from "./reach";
@@ -47,7 +48,7 @@ export function stageRows(session: Session, now: number): readonly Row[] {
       label: plainLine(session.definition.name),
       description: sessionText(session, now),
       icon: session.id.startsWith("watch:") ? "eye" : session.id.startsWith("demo:") ? "beaker" : "server-process",
-      tooltip: sessionTooltip(session, now),
+      tooltip: () => sessionTooltip(session, now),
       contextValue: `session.${sessionOrigin(session.id)}${pipelineText(session) === undefined ? "" : ".pipeline"}`,
       children: hosts,
     }),
@@ -113,7 +114,7 @@ function hostRow(picture: Picture, host: RemoteHost): Row {
   const { session, now } = picture;
   const { name } = host.definition;
   const { connection } = host;
-  const stages = [...session.stages.values()].filter((stage) => stage.definition.host === name);
+  const stages = stagesOn(session.definition, name).flatMap((stage) => session.stages.get(stage) ?? []);
   const services = [...session.services.values()].filter((service) => service.definition.host === name);
   const clickToConnect = connection.kind === "failed" && needsPerson(connection.reason);
   return row({
@@ -121,7 +122,7 @@ function hostRow(picture: Picture, host: RemoteHost): Row {
     label: plainLine(name),
     description: plainLine(hostText(host, now, allAway(session))),
     ...hostIcon(connection),
-    tooltip: hostTooltip(host, now),
+    tooltip: () => hostTooltip(host, now),
     contextValue: `host.${hostWord(connection)}`,
     ...(clickToConnect && { click: { command: "mlSession.connect", title: "Connect", more: [] } }),
     children: [
@@ -197,7 +198,7 @@ function stageRow(picture: Picture, stage: Stage): Row {
     description: plainLine(join(stageText(stage, now), planText(picture, stage))),
     icon,
     ...(color !== undefined && { color }),
-    tooltip: first && !many ? memberTooltip(name, first, now) : stageTooltip(stage, now),
+    tooltip: () => (first && !many ? memberTooltip(name, first, now) : stageTooltip(stage, now)),
     contextValue: withAlert(
       `stage.${word}.${able}${many ? membersWords(stage) : againWord(stage.state)}`,
       session,
@@ -245,7 +246,7 @@ function memberRow(picture: Picture, stage: Stage, member: Member): Row {
     ),
     icon,
     ...(color !== undefined && { color }),
-    tooltip: memberTooltip(`${stage.definition.name} ${member.name}`, member, now),
+    tooltip: () => memberTooltip(`${stage.definition.name} ${member.name}`, member, now),
     contextValue: withAlert(
       `member.${word}.${able}${againWord(member.state)}`,
       session,
@@ -266,7 +267,7 @@ function serviceRow(session: Session, service: ServiceView, now: number): Row {
     description: plainLine(serviceText(member, now)),
     icon: serving ? "circle-filled" : icon,
     ...(serving ? { color: "testing.iconPassed" } : color !== undefined && { color }),
-    tooltip: memberTooltip(definition.name, member, now),
+    tooltip: () => memberTooltip(definition.name, member, now),
     contextValue: withAlert(`service.${word}`, session, definition.name),
     ...openLog,
   });

@@ -15,7 +15,7 @@ interface Move {
   /** Until when it is known that there was none after it. */
   readonly until: number;
   /** The longest time between two such signs, ms. */
-  readonly gapMs: number;
+  readonly gapMs: () => number;
   readonly why: string;
   /** The least silence that counts, where that is not the usual one. */
   readonly leastMs?: number;
@@ -34,10 +34,10 @@ export function stalledSince(
 ): { readonly since: number; readonly why: string } | undefined {
   const move = lastMove(member, now);
   if (move === undefined) return undefined;
-  const least = move.leastMs ?? leastSilenceMs;
-  const limit =
-    stalledAfterSeconds === undefined ? Math.max(least, gapFactor * move.gapMs) : stalledAfterSeconds * 1000;
-  if (move.until - move.at < limit) return undefined;
+  const silence = move.until - move.at;
+  const least = stalledAfterSeconds === undefined ? (move.leastMs ?? leastSilenceMs) : stalledAfterSeconds * 1000;
+  // The gaps are looked at in a silence alone: this is asked at each line.
+  if (silence < least || (stalledAfterSeconds === undefined && silence < gapFactor * move.gapMs())) return undefined;
   return { since: move.at, why: move.why };
 }
 
@@ -55,7 +55,7 @@ function writtenMove(member: Member, { grewAt, countedAt, longestGapMs }: Writte
   // A log that was quiet before the outputs were says nothing about them.
   const printsOn = Math.max(member.log?.grewAt ?? 0, member.progressAt ?? 0) > grewAt + 60_000;
   const why = printsOn ? "it prints on, but writes nothing new" : "it writes nothing new";
-  return { at: grewAt, until: countedAt, gapMs: longestGapMs, why };
+  return { at: grewAt, until: countedAt, gapMs: () => longestGapMs, why };
 }
 
 /** Whether each step of its progress makes an output, so that one without the other is work done again. */
@@ -89,12 +89,12 @@ function loggedMove(member: Member, now: number): Move | undefined {
     let i = values.length - 1;
     while (i > 0 && values[i - 1] === last) i--;
     const at = times[i] ?? member.progressAt;
-    return { at, until: now, gapMs: longestGap(times), why: "its progress stands still" };
+    return { at, until: now, gapMs: () => longestGap(times), why: "its progress stands still" };
   }
   const { grewAt, longestGapMs = 0 } = member.log ?? {};
   return grewAt === undefined
     ? undefined
-    : { at: grewAt, until: now, gapMs: longestGapMs, why: "its log does not grow" };
+    : { at: grewAt, until: now, gapMs: () => longestGapMs, why: "its log does not grow" };
 }
 
 /** The longest time between two samples of progress, of the last 500, ms. */

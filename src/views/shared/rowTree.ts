@@ -5,6 +5,7 @@ import type { Session } from "../../core/session/model";
 import type { TreeNode } from "../../core/session/nodes";
 import { RowForest, rowsById, type Row } from "../../core/session/rows";
 import type { SessionReader } from "../../core/session/store";
+import { seldom } from "./seldom";
 
 /** What a tree of rows is made from. */
 interface RowTreeOptions {
@@ -18,9 +19,6 @@ interface RowTreeOptions {
   /** Stands above the rows in Restricted Mode; without rows the welcome text says it. */
   readonly restricted?: string;
 }
-
-/** Rows are drawn anew at most so often, ms; the first change after a quiet time at once. */
-const drawEveryMs = 1000;
 
 /** A tree view over rows: everything is answered from memory, and only rows that changed are drawn anew. */
 export function registerRowTree(options: RowTreeOptions): Disposable {
@@ -58,28 +56,6 @@ export function registerRowTree(options: RowTreeOptions): Disposable {
       if (visible) update();
     }),
   );
-}
-
-/** What may be called at any time, done at once or when its time has come, and once for all calls until then. */
-function seldom(clock: Clock, signal: AbortSignal, run: () => void): () => void {
-  let doneAt = -Infinity;
-  let waiting = false;
-  const now = (): void => {
-    waiting = false;
-    doneAt = clock.now();
-    run();
-  };
-  return () => {
-    if (waiting) return;
-    const left = doneAt + drawEveryMs - clock.now();
-    // A clock that was put back must not make it wait for longer.
-    if (left <= 0 || left > drawEveryMs) {
-      now();
-      return;
-    }
-    waiting = true;
-    void clock.sleep(left, signal).then(now, () => undefined); // aborted: there is no view any more
-  };
 }
 
 class RowTree implements vscode.TreeDataProvider<TreeNode>, Disposable {
@@ -120,6 +96,13 @@ class RowTree implements vscode.TreeDataProvider<TreeNode>, Disposable {
     return row ? treeItem(row, element) : new vscode.TreeItem("");
   }
 
+  /** Asked when somebody points at a row. */
+  resolveTreeItem(item: vscode.TreeItem, element: TreeNode): vscode.TreeItem {
+    // Neither trusted nor HTML: names, paths and causes come from the host.
+    item.tooltip = new vscode.MarkdownString(this.#row(element)?.tooltip ?? "");
+    return item;
+  }
+
   #row(element: TreeNode): Row | undefined {
     return this.#rows.get(this.#ids.get(element) ?? "");
   }
@@ -156,8 +139,6 @@ function treeItem(row: Row, node: TreeNode): vscode.TreeItem {
     row.icon,
     row.color === undefined ? undefined : new vscode.ThemeColor(row.color),
   );
-  // Neither trusted nor HTML: names, paths and causes come from the host.
-  item.tooltip = new vscode.MarkdownString(row.tooltip);
   item.accessibilityInformation = { label: row.spoken };
   if (row.click) {
     item.command = { command: row.click.command, title: row.click.title, arguments: [node, ...row.click.more] };
