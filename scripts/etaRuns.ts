@@ -1,5 +1,5 @@
 // Composes runs and writes what the estimator sees of them, for scripts/etaFit.py:
-//   node scripts/run.mjs scripts/etaRuns.ts SEED RUNS FILE
+//   node scripts/run.mjs scripts/etaRuns.ts wide|usual SEED RUNS FILE
 // A run is a rate over time made of kinds of things that happen to jobs: warm-ups, drifts, lasting changes, levels that
 // come and go, dips, single and recurring pauses, long tails, restarts, bursts, noise. How often and how much is drawn
 // from wide ranges of our own, so that what is fitted knows kinds and not one collection's numbers.
@@ -10,12 +10,10 @@ import { inputsOf, unevennessOf } from "../src/core/session/estimateInputs";
 import { situationOf } from "../src/core/session/estimateSituation";
 import { type ProgressRow } from "../src/core/session/estimateTrack";
 
-/** Askings of a run, spread over 3 … 97 % of its duration. */
-const askings = 12;
+/** Askings of a run, spread over 2.5 … 97.5 % of its duration. */
+const askings = 19;
 /** Of estimateInputs.ts. Where nothing can be said, a record holds no numbers. */
 const inputs = 112;
-/** Steps of the simulation in the time that the run would take at its nominal rate. */
-const steps = 1500;
 
 interface Run {
   readonly rows: readonly ProgressRow[];
@@ -98,8 +96,15 @@ function planOf(d: Draws) {
   const plain = d.chance(0.65);
   const some = <T>(chance: number, most: number, one: () => T): readonly T[] =>
     Array.from({ length: d.chance(chance) ? 1 + d.upTo(most) : 0 }, one);
+  /** Steps of the simulation in the time that the run would take at its nominal rate. */
+  const steps = 1500;
   return {
     total,
+    steps,
+    /** Seconds; rows are dated to the hundredth. */
+    length: d.logBetween(30, 200_000),
+    head: d.chance(0.3),
+    begin: d.chance(0.2) ? d.logBetween(0.001, 0.03) : 0,
     warm: d.chance(0.45)
       ? { length: d.logBetween(0.004, 0.2), from: d.between(0, 0.6), power: d.logBetween(0.5, 3) }
       : undefined,
@@ -140,6 +145,44 @@ function planOf(d: Draws) {
 }
 type Plan = ReturnType<typeof planOf>;
 
+/** The same with few kinds of things, each from a narrow range: what the generator of the scored runs composes. */
+function usualPlanOf(d: Draws): Plan {
+  const total = Math.round(d.logBetween(60, 200_000));
+  const drift = d.chance(0.3) ? d.between(-0.7, 0.9) : 0;
+  const change = d.chance(0.35)
+    ? [[d.between(0.15, 0.85), d.chance(0.5) ? d.between(0.35, 0.7) : d.between(1.4, 2.5)] as const]
+    : [];
+  return {
+    total,
+    steps: 4000,
+    length: d.logBetween(30, 200_000),
+    head: false,
+    begin: 0,
+    warm: d.chance(0.5) ? { length: d.between(0.01, 0.12), from: 0.1, power: 1.5 } : undefined,
+    drift: (t) => 1 + drift * Math.min(1.5, t),
+    levels: change,
+    pauses: Array.from({ length: d.chance(0.3) ? 1 + d.upTo(2) : 0 }, () => ({
+      at: d.between(0.1, 0.9),
+      length: d.between(0.02, 0.12),
+    })),
+    dips: [],
+    stops: d.chance(0.25)
+      ? { every: d.between(0.04, 0.25) * total, length: d.between(0.004, 0.03), first: 1, jitter: 0.2 }
+      : undefined,
+    tail: d.chance(0.3) ? { from: d.between(0.97, 0.995) * total, by: d.between(0.08, 0.3), grows: false } : undefined,
+    restart: d.chance(0.15)
+      ? { at: d.between(0.2, 0.8) * total, back: d.between(0.01, 0.06) * total, down: d.between(0.005, 0.05) }
+      : undefined,
+    noise: d.between(0.02, 0.35),
+    memory: d.between(0.9, 0.995),
+    burst: d.chance(0.2) ? Math.max(2, Math.round(d.between(0.002, 0.03) * total)) : 1,
+    white: 0,
+    everyItems: Math.max(1, Math.round(total / d.logBetween(30, 1500))),
+    byTime: d.chance(0.35),
+    everyTime: 1 / d.logBetween(40, 1500),
+  };
+}
+
 const during = (t: number, { at, length }: { readonly at: number; readonly length: number }): boolean =>
   t > at && t < at + length;
 
@@ -157,11 +200,10 @@ function rateAt(plan: Plan, t: number, since: number, done: number): number {
 }
 
 /** Undefined where it would hardly print or never end. */
-function runOf(d: Draws): Run | undefined {
-  const plan = planOf(d);
-  const { total, stops, restart } = plan;
-  const rows: ProgressRow[] = d.chance(0.3) ? [{ t: 0, done: 0, total }] : [];
-  const begin = d.chance(0.2) ? d.logBetween(0.001, 0.03) : 0;
+function runOf(d: Draws, plan: Plan): Run | undefined {
+  const { total, steps, begin, stops, restart } = plan;
+  const rows: ProgressRow[] = plan.head ? [{ t: 0, done: 0, total }] : [];
+  const dated = (time: number): number => Math.round(time * plan.length * 100) / (plan.length * 100);
   const fresh = Math.sqrt(1 - plan.memory ** 2);
   let [t, done, shown, lastItem, lastTime] = [begin, 0, 0, 0, 0];
   let level = d.normal();
@@ -182,13 +224,13 @@ function runOf(d: Draws): Run | undefined {
       done = Math.max(0, done - restart.back);
       shown = Math.floor(done);
       lastItem = Math.min(lastItem, shown);
-      rows.push({ t, done: shown, total });
+      rows.push({ t: dated(t), done: shown, total });
     }
     const now = Math.min(total, done >= total ? total : Math.floor(done / plan.burst) * plan.burst);
     const due = plan.byTime ? t - lastTime >= plan.everyTime : now - lastItem >= plan.everyItems;
     if (now !== shown && (now === total || due)) {
       [shown, lastItem, lastTime] = [now, now, t];
-      rows.push({ t, done: now, total });
+      rows.push({ t: dated(t), done: now, total });
     }
   }
   return rows.length >= 8 && shown === total ? { rows, finish: t } : undefined;
@@ -206,16 +248,16 @@ function recordOf(rows: readonly ProgressRow[], now: number, truth: number): rea
   return [...inputsOf(situation), ...ahead, unevennessOf(situation.track.cells)];
 }
 
-const [seed = "1", runs = "1000", file = ""] = process.argv.slice(2);
-if (file === "") throw new Error("node scripts/run.mjs scripts/etaRuns.ts SEED RUNS FILE");
+const [kind = "wide", seed = "1", runs = "1000", file = ""] = process.argv.slice(2);
+if (file === "") throw new Error("node scripts/run.mjs scripts/etaRuns.ts wide|usual SEED RUNS FILE");
 const draws = drawsOf(Number(seed));
 const out = openSync(file, "w");
 for (let made = 0; made < Number(runs);) {
-  const run = runOf(draws);
+  const run = runOf(draws, kind === "usual" ? usualPlanOf(draws) : planOf(draws));
   if (!run) continue;
   made++;
   for (let k = 0; k < askings; k++) {
-    const now = run.finish * (0.03 + (0.94 * (k + draws.share())) / askings);
+    const now = run.finish * ((k + 0.5 + draws.share()) / (askings + 1));
     const record = recordOf(
       run.rows.filter((row) => row.t <= now),
       now,
