@@ -40,7 +40,8 @@ export type FollowEvent =
  * Where following starts: at a byte of a known file, or so many bytes before the end of whatever is there. `last` are the
  * bytes before the position (64, or as many as there are), by which a copy of the file is known and a cut one is told
  * from one that has grown; `size` is the largest that the file was seen to have; `readAt`, when the position was reached (our
- * clock, ms since 1970), tells which files were rotated after that.
+ * clock, ms since 1970), tells which files were rotated after that; `modifiedAt`, the latest that was told of the file (the
+ * host's clock), which older files are no copy of it.
  */
 export type FollowFrom =
   | {
@@ -49,6 +50,7 @@ export type FollowFrom =
       readonly last?: Uint8Array;
       readonly size?: number;
       readonly readAt?: number;
+      readonly modifiedAt?: number;
     }
   | { readonly kind: "end"; readonly bytes: number };
 

@@ -62,6 +62,8 @@ export class LogFollower {
   #readAt = 0;
   /** The largest size that the file was seen to have. */
   #size = 0;
+  /** The latest time of modification that the host has told, its own clock. */
+  #modifiedAt: number | undefined;
   /** The last bytes that were read, whatever file they are of. */
   #last: Uint8Array = new Uint8Array();
   #settled = true;
@@ -111,7 +113,14 @@ export class LogFollower {
   async #followFresh(ops: HostOps, signal: AbortSignal): Promise<boolean> {
     const { clock, marksKnown } = this.options;
     const from: FollowFrom = this.#position
-      ? { kind: "position", position: this.#position, last: this.#last, size: this.#size, readAt: this.#readAt }
+      ? {
+          kind: "position",
+          position: this.#position,
+          last: this.#last,
+          size: this.#size,
+          readAt: this.#readAt,
+          ...(this.#modifiedAt !== undefined && { modifiedAt: this.#modifiedAt }),
+        }
       : { kind: "end", bytes: firstLookBytes };
     try {
       for await (const event of ops.follow(this.options.path, from, signal)) {
@@ -166,7 +175,7 @@ export class LogFollower {
     const { ref, apply, clock, log } = this.options;
     switch (event.kind) {
       case "opened":
-        this.#grewAt = event.modifiedAt - ops.identity.clockOffsetMs;
+        this.#noteModified(event.modifiedAt, ops);
         this.#open(event);
         return;
       case "data":
@@ -176,7 +185,7 @@ export class LogFollower {
         this.#catchUp();
         return;
       case "restarted":
-        if (event.modifiedAt !== undefined) this.#grewAt = event.modifiedAt - ops.identity.clockOffsetMs;
+        if (event.modifiedAt !== undefined) this.#noteModified(event.modifiedAt, ops);
         this.#runStart = event.position.offset;
         this.#start(event.position);
         log.setGap(event.lost, event.lostMore === true);
@@ -197,6 +206,11 @@ export class LogFollower {
         apply({ type: "log-unreadable", at: clock.now(), ...ref, reason: event.reason });
         return;
     }
+  }
+
+  #noteModified(at: number, { identity }: HostOps): void {
+    this.#grewAt = at - identity.clockOffsetMs;
+    this.#modifiedAt = Math.max(this.#modifiedAt ?? 0, at);
   }
 
   #open({ position, size, goesOn }: Extract<FollowEvent, { readonly kind: "opened" }>): void {

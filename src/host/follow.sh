@@ -28,7 +28,7 @@ start_tail() {
     sleep 0.02 2>/dev/null || sleep 1
   done
 }
-tell_file() { tell "$1 $how $device $inode $offset $size $modified $lost ${lost_more:-0}"; }
+tell_file() { tell "$1 $how $device $inode $offset $size $modified_ms $lost ${lost_more:-0}"; }
 # Where a job goes on in a file that was cut shows only when it writes again.
 await_growth() {
   [ "$size" -gt 0 ] || tell_file emptied
@@ -56,7 +56,7 @@ moved() {
   if [ "$how" = rest ] || [ "$how" = between ] || [ -e "$path" ]; then
     look
     if [ "$size" = "$last_size" ] || ! fresh "$modified"; then
-      tell "moved $size"
+      tell "moved $size $modified_ms"
       last_size=
       # The product closes the channel when it has read that far.
       while :; do

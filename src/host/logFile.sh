@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2015,SC2034,SC2154,SC2209,SC3013
 # Which bytes of which file come next for somebody who follows a path: what follow.sh and logPart.sh share. In: path,
-# start ("end BYTES" or "position DEVICE INODE OFFSET"), check, the cksum of the 64 bytes before OFFSET, or nothing, and
-# read_at, when that place was reached, in seconds of this host's clock, or nothing.
+# start ("end BYTES" or "position DEVICE INODE OFFSET"), check, the cksum of the 64 bytes before OFFSET, or nothing,
+# read_at, when that place was reached, in seconds of this host's clock, or nothing, and seen_modified, the latest time of
+# modification that we told of what was read, in ms, or nothing.
 whole_path() {
   expand "$path"
   case $expanded in
@@ -26,12 +27,20 @@ state_of_path() {
   fi
   [ "$log_state" = file ]
 }
-# Device, inode, size and modification time of what descriptor 8 has.
+# Device, inode, size and modification time (seconds and ms) of what descriptor 8 has.
 look() {
   # shellcheck disable=SC2046
-  set -- $(stat -L -c '%d %i %s %Y' /proc/self/fd/8 2>/dev/null <&8)
+  set -- $(stat -L -c '%d %i %s %Y %y' /proc/self/fd/8 2>/dev/null <&8)
   device=$1 inode=$2 size=$3 modified=$4
-  [ -n "$modified" ]
+  [ -n "$modified" ] || return 1
+  thousandths "$6"
+  modified_ms=$modified$thousandth
+}
+# Of a time of day as stat prints it, with a fraction or without.
+thousandths() {
+  thousandth=${1#*.}
+  thousandth=${thousandth%"${thousandth#???}"}
+  case $thousandth in [0-9][0-9][0-9]) ;; *) thousandth=000 ;; esac
 }
 # Whether the 64 bytes before the offset in standard input are those we gave.
 has_ours() {
@@ -49,6 +58,17 @@ holds_ours() {
   rest_size=$(stat -L -c %s -- "$1" 2>/dev/null)
   [ "${rest_size:-0}" -ge "$want_offset" ] && { [ -z "$check" ] || has_ours <"$1"; }
 }
+# Where all lines are alike an older file has the same bytes at that place. A copy is written after all that we saw written to
+# what was copied, or has its time (cp -p; busybox's keeps no fraction of it). Where what is at the path now seems older than
+# that too, the clock was set back and tells nothing.
+may_be_copy() {
+  [ -n "$seen_modified" ] && [ "$now_modified" -ge "$seen_modified" ] || return 0
+  # shellcheck disable=SC2046
+  set -- $(stat -L -c '%Y %y' -- "$1" 2>/dev/null)
+  thousandths "$3"
+  [ "$thousandth" != 000 ] || thousandth=999
+  [ "$1$thousandth" -ge "$seen_modified" ]
+}
 # The largest file whose bytes before the offset are those we gave: an older copy is the beginning of a newer one.
 find_copy() {
   rest='' largest=-1
@@ -63,7 +83,7 @@ find_copy() {
   [ -n "$rest" ]
 }
 try_copy() {
-  [ -f "$copy" ] && [ -r "$copy" ] && ! [ "$copy" -ef "$real" ] && holds_ours "$copy" || return 1
+  [ -f "$copy" ] && [ -r "$copy" ] && ! [ "$copy" -ef "$real" ] && holds_ours "$copy" && may_be_copy "$copy" || return 1
   [ "$rest_size" -gt "$largest" ] || return 1
   rest=$copy largest=$rest_size
 }
@@ -149,6 +169,7 @@ choose() {
   folder=${real%/*}
   folder=${folder:-/} rest_read='' lost=0 lost_more=''
   open_file "$real" || return 1
+  now_modified=$modified_ms
   # shellcheck disable=SC2086
   set -- $start
   if [ "$1" = end ]; then

@@ -18,7 +18,7 @@ if [ -n "$rest_read" ] && [ -z "$settled" ] && [ "$how" != between ] && fresh "$
   say wait
   finish
 fi
-say "opened $how $device $inode $offset $size $modified $lost ${lost_more:-0}"
+say "opened $how $device $inode $offset $size $modified_ms $lost ${lost_more:-0}"
 # Moves the shared offset without reading what is before it.
 dd bs=1 skip="$offset" count=0 <&8
 head -c "$limit" <&8

@@ -23,6 +23,8 @@ export interface Progress {
   away: string;
   /** The largest size that the present file was seen to have. */
   size: number;
+  /** The latest time of modification that was told of anything read, the host's clock, ms; undefined where none was. */
+  modifiedAt: number | undefined;
   /** How far the file was read that was cut, as long as nothing of its new content was. */
   readBefore: number | undefined;
   /** What is read was rotated away: there is a newer file. */
@@ -97,7 +99,7 @@ export class FileReader {
     const [, word, rest = ""] = /^@ (\S+) ?(.*)$/.exec(line) ?? [];
     if (word === "missing" || word === "gone") yield* awayNow(this.#progress, "missing");
     else if (word === "unreadable") yield* awayNow(this.#progress, rest);
-    else if (word === "moved") this.#finalSize = Number(rest);
+    else if (word === "moved") this.#moved(rest.split(" ").map(Number));
     else if (word === "again") this.done = true;
     else if (word === "no-tail") this.noTail = true;
     else if (word === "opened") yield* this.#opened(rest.split(" "));
@@ -107,6 +109,16 @@ export class FileReader {
       this.#progress.away = "";
       yield { kind: "opened", position, size: position.offset, modifiedAt: this.#modifiedAt };
     }
+  }
+
+  #moved([size = 0, modifiedAt = 0]: readonly number[]): void {
+    this.#finalSize = size;
+    this.#noteModified(modifiedAt);
+  }
+
+  /** What is known as a copy of the file later was written after that. */
+  #noteModified(at: number): void {
+    this.#progress.modifiedAt = Math.max(this.#progress.modifiedAt ?? 0, at);
   }
 
   *#opened(words: readonly string[]): Generator<FollowEvent> {
@@ -133,7 +145,8 @@ export class FileReader {
     const { how, device, inode, offset, size } = opening;
     const progress = this.#progress;
     const position = { device, inode, offset };
-    this.#modifiedAt = opening.modified * 1000;
+    this.#modifiedAt = opening.modifiedAt;
+    this.#noteModified(opening.modifiedAt);
     // "first" and "same" are what was asked for, "rest" goes on in a file that was rotated away or copied. What was cut
     // may begin with nothing, which is passed over.
     const wanted = progress.from.kind === "position" ? progress.from.position.offset : offset;
@@ -198,13 +211,13 @@ interface Opening {
   readonly inode: string;
   readonly offset: number;
   readonly size: number;
-  readonly modified: number;
+  readonly modifiedAt: number;
   readonly lost: number;
   readonly lostMore: boolean;
 }
 
 /** `opened HOW DEVICE INODE OFFSET SIZE MODIFIED LOST LOST_MORE`. */
 function openingOf([how = "", device = "", inode = "", ...numbers]: readonly string[]): Opening {
-  const [offset = 0, size = 0, modified = 0, lost = 0, lostMore = 0] = numbers.map(Number);
-  return { how, device, inode, offset, size, modified, lost, lostMore: lostMore === 1 };
+  const [offset = 0, size = 0, modifiedAt = 0, lost = 0, lostMore = 0] = numbers.map(Number);
+  return { how, device, inode, offset, size, modifiedAt, lost, lostMore: lostMore === 1 };
 }

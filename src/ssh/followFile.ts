@@ -43,6 +43,7 @@ export async function* followFile(
     catchUpAt: undefined,
     away: "",
     size: known?.size ?? 0,
+    modifiedAt: known?.modifiedAt,
     readBefore: undefined,
     rotated: false,
   };
@@ -185,7 +186,7 @@ async function openTail(following: Following, seat: TailSeat): Promise<LongChann
 }
 
 function variablesOf({ session, path, progress }: Following): Record<string, string | number> {
-  const { from, last, begun } = progress;
+  const { from, last, begun, modifiedAt } = progress;
   const start =
     from.kind === "end"
       ? `end ${Math.max(0, Math.floor(from.bytes))}`
@@ -197,6 +198,7 @@ function variablesOf({ session, path, progress }: Following): Record<string, str
     path,
     start,
     check: whole && last.length > 0 ? cksum(last) : "",
+    seen_modified: modifiedAt === undefined ? "" : Math.floor(modifiedAt),
     read_at: readAt === undefined ? "" : Math.floor((readAt + session.identity.clockOffsetMs) / 1000),
   };
 }

@@ -10,6 +10,7 @@ const fresh = (): Progress => ({
   catchUpAt: undefined,
   away: "",
   size: 0,
+  modifiedAt: undefined,
   readBefore: undefined,
   rotated: false,
 });

@@ -13,13 +13,22 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import type { FollowEvent, FollowFrom } from "../../src/core/following";
-import { makeTestHost, processesWith, shadow, until, type MakeTransport, type TestHost } from "./hostHarness";
+import {
+  makeTestHost,
+  processesWith,
+  realClock,
+  shadow,
+  until,
+  type MakeTransport,
+  type TestHost,
+} from "./hostHarness";
 
 /** Collects what a follow says. */
 export class Follower {
@@ -168,6 +177,78 @@ export function followBehaviour(name: string, shell: string, makeTransport: Make
       await follower.stop();
     });
 
+    // All lines are alike, as those of a job that only says that it lives: the bytes alone tell no file from another.
+    const alike = (lines: number): string => "still alive, nothing new to say\n".repeat(lines);
+    const pauseOfClock = (): Promise<void> => realClock.sleep(20);
+
+    it("takes no older rotated file for the copy of a log that was cut, though all lines are alike", async () => {
+      const path = fresh();
+      writeFileSync(path, alike(300));
+      const follower = follow(path);
+      await shows(follower, alike(300));
+      await pauseOfClock();
+      renameSync(path, `${path}.1`);
+      writeFileSync(path, alike(50));
+      await shows(follower, alike(350));
+      appendFileSync(path, alike(50));
+      await shows(follower, alike(400));
+      truncateSync(path, 0);
+      appendFileSync(path, "after the cut\n");
+      await shows(follower, `${alike(400)}after the cut\n`);
+      await follower.stop();
+    });
+
+    const copiers: readonly (readonly [string, readonly string[]])[] = [
+      ["cp", ["cp"]],
+      ["cp -p", ["cp", "-p"]],
+      ["busybox cp -p, which keeps full seconds only", ["busybox", "cp", "-p"]],
+      ["cp over a file that was there", ["cp"]],
+    ];
+    for (const [what, [program = "", ...options]] of copiers) {
+      it(`finds the copy made by ${what}, among older ones that are alike, and larger`, async () => {
+        const path = fresh();
+        writeFileSync(path, alike(100));
+        const { ino, dev } = statSync(path);
+        const follower = follow(path);
+        await shows(follower, alike(100));
+        await follower.stop();
+        const [opened] = follower.events;
+        assert.ok(opened?.kind === "opened");
+        // Older ones: one that was there before, one that gets a new name in the very rotation.
+        const old = new Date(opened.modifiedAt - 3000);
+        for (const name of [`${path}.2`, `${path}.3`]) {
+          writeFileSync(name, alike(900));
+          utimesSync(name, old, old);
+        }
+        if (what.includes("over")) renameSync(`${path}.2`, `${path}.1`);
+        appendFileSync(path, `${alike(3)}unread\n`);
+        execFileSync(program, [...options, "--", path, `${path}.1`]);
+        renameSync(`${path}.3`, `${path}.4`);
+        truncateSync(path, 0);
+        appendFileSync(path, "after the cut\n");
+        const position = { device: String(dev), inode: String(ino), offset: alike(100).length };
+        const last = Buffer.from(alike(2)).subarray(-64);
+        const resumed = follow(path, { kind: "position", position, last, modifiedAt: opened.modifiedAt });
+        await shows(resumed, `${alike(3)}unread\nafter the cut\n`);
+        assert.ok(!resumed.events.some((event) => event.kind === "restarted" && (event.lost > 0 || event.lostMore)));
+        await resumed.stop();
+      });
+    }
+
+    it("finds the copy where the host's clock was set back meanwhile", async () => {
+      const path = fresh();
+      writeFileSync(path, `${alike(100)}unread\n`);
+      const { ino, dev, mtimeMs } = statSync(path);
+      copyFileSync(path, `${path}.1`);
+      truncateSync(path, 0);
+      appendFileSync(path, "after the cut\n");
+      const position = { device: String(dev), inode: String(ino), offset: alike(100).length };
+      const last = Buffer.from(alike(2)).subarray(-64);
+      const resumed = follow(path, { kind: "position", position, last, modifiedAt: mtimeMs + 3_600_000 });
+      await shows(resumed, "unread\nafter the cut\n");
+      await resumed.stop();
+    });
+
     it("resumes at a position, over several rotations", async () => {
       const path = fresh();
       writeFileSync(path, "A read|A rest\n");
@@ -240,7 +321,7 @@ export function followBehaviour(name: string, shell: string, makeTransport: Make
       await resumed.stop();
     });
 
-    it("gives every byte once, whatever is appended, cut and rotated", { timeout: 240_000 }, async () => {
+    it("gives every byte once, whatever is appended, cut, copied and rotated", { timeout: 240_000 }, async () => {
       const steps = fc.array(
         fc.oneof(
           {
@@ -250,7 +331,7 @@ export function followBehaviour(name: string, shell: string, makeTransport: Make
           {
             weight: 1,
             arbitrary: fc.record({
-              do: fc.constantFrom("rename" as const, "cut" as const, "replace" as const),
+              do: fc.constantFrom("rename" as const, "cut" as const, "copy" as const, "replace" as const),
               size: fc.constant(0),
             }),
           },
@@ -258,8 +339,9 @@ export function followBehaviour(name: string, shell: string, makeTransport: Make
         { minLength: 4, maxLength: 9 },
       );
       await fc.assert(
-        fc.asyncProperty(steps, async (list) => {
+        fc.asyncProperty(fc.boolean(), steps, async (allAlike, list) => {
           const path = fresh();
+          const piece = allAlike ? (_: number, size: number) => alike(size).slice(0, size) : linesOf;
           writeFileSync(path, "");
           const follower = follow(path);
           await until("opened", () => follower.kinds.includes("opened"));
@@ -267,14 +349,16 @@ export function followBehaviour(name: string, shell: string, makeTransport: Make
           let number = 0;
           for (const step of list) {
             if (step.do === "append") {
-              const text = linesOf(number++, step.size);
+              const text = piece(number++, step.size);
               appendFileSync(path, text);
               expected += text;
-            } else if (step.do === "cut") {
+            } else if (step.do === "cut" || step.do === "copy") {
               // What is cut before anybody could read it is lost; this is about what could be read.
               await shows(follower, expected);
               const restarts = follower.kinds.filter((kind) => kind === "restarted").length;
               if (statSync(path).size === 0) continue;
+              if (step.do === "copy") copyFileSync(path, `${path}.${Date.now()}`);
+              await pauseOfClock();
               truncateSync(path, 0);
               await until("restarted", () => follower.kinds.filter((kind) => kind === "restarted").length > restarts);
             } else {
@@ -282,8 +366,11 @@ export function followBehaviour(name: string, shell: string, makeTransport: Make
               if (step.do === "replace") await shows(follower, expected);
               const restarts = follower.kinds.filter((kind) => kind === "restarted").length;
               if (step.do === "rename") renameSync(path, `${path}.${Date.now()}`);
-              writeFileSync(`${path}.new`, `${number}>`);
-              expected += `${number++}>`;
+              // Files of one moment have one time, and where all lines are alike there is nothing else to tell them by.
+              await pauseOfClock();
+              const text = piece(number++, 40);
+              writeFileSync(`${path}.new`, text);
+              expected += text;
               renameSync(`${path}.new`, path);
               await until("restarted", () => follower.kinds.filter((kind) => kind === "restarted").length > restarts);
             }
