@@ -3,6 +3,7 @@ import { Monitor } from "./monitor";
 import type { MonitorContext } from "./monitorContext";
 import type { HostConnector, HostOps } from "./ports";
 import type { SessionDefinition } from "./session/definition";
+import { keepSeriesWithin } from "./session/seriesBudget";
 
 /** How often it is looked whether the computer slept. */
 const sleepCheckMs = 2000;
@@ -128,6 +129,7 @@ export class OpenSessions implements Disposable {
     const { signal } = this.#ending;
     while (!signal.aborted) {
       for (const id of this.#open.keys()) store.apply(id, { type: "tick", at: clock.now() });
+      keepSeriesWithin(store.sessions.values());
       await clock.sleep(tickEveryMs, signal).catch(() => undefined); // aborted: the loop ends by itself
     }
   }

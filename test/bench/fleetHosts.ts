@@ -19,9 +19,13 @@ export interface FleetUse {
   readonly seconds: number;
   /** CPU time of the process, ms. */
   readonly cpuMs: number;
-  /** After a collection, MB, in the beginning, after each minute, and at the end: objects, and arrays. */
+  /**
+   * After a collection, MB, in the beginning, after each minute, and at the end: objects, arrays, and what of the arrays
+   * are the files of hosts in memory.
+   */
   readonly heapMb: readonly number[];
   readonly arraysMb: readonly number[];
+  readonly filesMb: readonly number[];
   /** Events of the tree that has the most of them. */
   readonly updates: number;
   readonly items: number;
@@ -78,8 +82,13 @@ export function folderIn(folder: string): (host: string) => string {
   return (host) => join(folder, host);
 }
 
+/** Hosts in memory, and what their files take of it. */
+interface MemoryHosts extends HostConnector {
+  readonly fileBytes: () => number;
+}
+
 /** Hosts in memory, with their logs. What their writing costs is paid by whoever makes them. */
-export function memoryHosts(hosts: readonly string[], folder: string, clock: Clock, logger: Logger): HostConnector {
+export function memoryHosts(hosts: readonly string[], folder: string, clock: Clock, logger: Logger): MemoryHosts {
   const places = { home: folder, data: folder };
   const machines = hosts.map((name) => {
     const processes = new MemoryProcesses({ places, clock, logger, speed: 1, isTrusted: () => true });
@@ -93,7 +102,10 @@ export function memoryHosts(hosts: readonly string[], folder: string, clock: Clo
       }),
     ),
   );
+  const bytesOf = (host: string, processes: MemoryProcesses): number =>
+    stageNames.reduce((sum, stage) => sum + (processes.files.get(`${folderOf(host)}/${stage}.log`)?.heldBytes ?? 0), 0);
   return {
+    fileBytes: () => machines.reduce((sum, { name, processes }) => sum + bytesOf(name, processes), 0),
     connect: (definition) => {
       const host = machines.find(({ name }) => name === definition.name)?.processes;
       if (!host) throw new Error(`no host ${definition.name}`);

@@ -50,6 +50,8 @@ const drawingClock: Clock = {
   },
 };
 let drawing = 0;
+/** What is not the product's. */
+let fileBytes = (): number => 0;
 
 const order = JSON.parse(process.argv[2] ?? "") as FleetOrder;
 const window = open();
@@ -63,10 +65,7 @@ function open(): StoryWindow {
   const { definition, problems } = parseSessionFile(order.file);
   if (definition === undefined || problems.length > 0) throw new Error(JSON.stringify(problems));
   const hosts = [...definition.hosts.keys()];
-  const connector: HostConnector =
-    order.configFile === undefined
-      ? memoryHosts(hosts, order.folder, clock, quiet)
-      : createConnector(optionsFor(order.folder, { sshConfigFile: order.configFile }));
+  const connector = order.configFile === undefined ? inMemory(hosts) : overSsh(order.configFile);
   countLines();
   const story = openStory(definition, connector, quiet, coalesceMs);
   const sessions = timed(story.store);
@@ -76,6 +75,16 @@ function open(): StoryWindow {
   for (const register of [registerStagesTree, registerGpusTree, registerAlertsTree, registerStatusBar])
     register({ sessions, clock: drawingClock });
   return story;
+}
+
+function inMemory(names: readonly string[]): HostConnector {
+  const hosts = memoryHosts(names, order.folder, clock, quiet);
+  ({ fileBytes } = hosts);
+  return hosts;
+}
+
+function overSsh(configFile: string): HostConnector {
+  return createConnector(optionsFor(order.folder, { sshConfigFile: configFile }));
 }
 
 /** The store as views see it, with the time that they take together. */
@@ -133,11 +142,13 @@ function isWatched(): boolean {
 async function use(seconds: number): Promise<FleetUse> {
   const heapMb: number[] = [];
   const arraysMb: number[] = [];
+  const filesMb: number[] = [];
   const weigh = (): void => {
     globalThis.gc?.();
     const { heapUsed, arrayBuffers } = process.memoryUsage();
     heapMb.push(heapUsed / 1e6);
     arraysMb.push(arrayBuffers / 1e6);
+    filesMb.push(fileBytes() / 1e6);
   };
   weigh();
   const before = { updates: new Map(drawn.updates), items: drawn.items, lines };
@@ -157,6 +168,7 @@ async function use(seconds: number): Promise<FleetUse> {
     cpuMs,
     heapMb,
     arraysMb,
+    filesMb,
     updates: Math.max(...updates),
     items: drawn.items - before.items,
     updateMs,

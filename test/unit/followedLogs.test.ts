@@ -39,6 +39,23 @@ test("what was given out of a tail does not change when more comes", () => {
   assert.deepEqual(given?.data, bytesOf("one\n"));
 });
 
+test("of a piece that is larger than what is to be kept the rest takes no memory", () => {
+  const tail = new ByteTail();
+  tail.reset(100);
+  tail.push(Buffer.alloc(1_000_000, "before "), 300_000);
+  const piece = new Uint8Array(2_000_000).map((_, n) => n);
+  tail.push(piece, 300_000);
+  assert.equal(tail.end, 3_000_100);
+  assert.ok(tail.isCut);
+  const kept = [...tail.from(0)];
+  assert.equal(
+    kept.reduce((sum, { data }) => sum + data.buffer.byteLength, 0),
+    300_000,
+  );
+  assert.deepEqual(Buffer.concat(kept.map(({ data }) => data)), Buffer.from(piece.subarray(-300_000)));
+  assert.equal(kept[0]?.offset, 3_000_100 - 300_000);
+});
+
 test("a log shows the same lines whether it is looked at before they come or after", () => {
   const ref = { stage: "a", member: "0" };
   const logs = new FollowedLogs();

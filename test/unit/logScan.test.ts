@@ -284,6 +284,27 @@ test("any cut of long lines of states gives the same readings", () => {
 
 const boom = '  File "a.py", line 1, in <module>\n    f()\nValueError: x\n';
 
+test("room that was made for a large piece is given back, and nothing is read differently for it", () => {
+  const bytes = Buffer.concat([...files, ...files]);
+  const whole = read([bytes]);
+  const size = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1500, max: 60_000 }));
+  fc.assert(
+    fc.property(fc.array(size, { minLength: 200, maxLength: 400 }), (sizes) => {
+      const places: number[] = [];
+      for (const one of sizes) places.push((places.at(-1) ?? 0) + one);
+      assert.deepEqual(read(cut(bytes, places)), whole);
+    }),
+    { numRuns: 10 },
+  );
+  const index = new NeedleIndex(["abcdef"]);
+  const none = { meter: 1, share: 2, tag: 3 };
+  const sought = { index, kinds: new Uint8Array(4).fill(1), lanes: new Uint8Array(4), marks: none };
+  const scanner = new SegmentScanner(sought, { take: () => true }, 0);
+  scanner.push(bytes);
+  scanner.push(bytesOf("\na line\n"));
+  assert.ok(scanner.bytes.length <= 4096, `${scanner.bytes.length}`);
+});
+
 test("a line without end is cut off where it is cut off in any chunks", () => {
   const long = bytesOf(`${"no end, ".repeat(300_000)}bash: hf: command not found\rbash: hf: command not found\n`);
   const whole = read([long]);

@@ -52,7 +52,10 @@ export class ByteTail {
       last.data.set(bytes, last.length);
       this.#blocks[this.#blocks.length - 1] = { ...last, length: last.length + bytes.length };
     } else if (bytes.length >= blockBytes) {
-      this.#blocks.push({ offset: this.#end, data: bytes, length: bytes.length });
+      // What is fetched at once may be much more than is to be kept, and as a part of it would keep all of it.
+      const left = Math.max(0, bytes.length - Math.max(most, blockBytes));
+      const data = left === 0 ? bytes : bytes.slice(left);
+      this.#blocks.push({ offset: this.#end + left, data, length: data.length });
     } else {
       const data = new Uint8Array(blockBytes);
       data.set(bytes);

@@ -13,6 +13,8 @@ import type { NeedleIndex } from "./needles";
 const keptBytes = 1 << 20;
 /** Bytes that are taken over at once; a copy of them stays in the processor's cache. */
 const blockBytes = 1 << 14;
+/** Room for what is written line by line; that for the blocks of a log's past is given back, as there may be hundreds. */
+const smallBytes = 1 << 12;
 
 const newline = 10;
 const carriageReturn = 13;
@@ -57,7 +59,7 @@ export class SegmentScanner {
   /** Bits of needles with which a state is handed over that would be left out; 255: all are handed over. */
   always = 255;
 
-  bytes: Uint8Array = new Uint8Array(4 * blockBytes);
+  bytes: Uint8Array = new Uint8Array(smallBytes);
   start = 0;
   end = 0;
   /** 1-based, counted from where reading began. */
@@ -121,6 +123,14 @@ export class SegmentScanner {
       this.#append(chunk.subarray(at, at + taken));
       at += taken;
     }
+    if (chunk.length < smallBytes / 2) this.#shrink();
+  }
+
+  #shrink(): void {
+    if (this.bytes.length === smallBytes || this.#fill > smallBytes / 2) return;
+    const small = new Uint8Array(smallBytes);
+    small.set(this.bytes.subarray(0, this.#fill));
+    this.bytes = small;
   }
 
   /** Ends the unfinished line, as if the file were complete. */

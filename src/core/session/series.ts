@@ -1,5 +1,5 @@
 /** So many samples of one metric are kept at most: 256 kB, nine hours at one sample each 2 s before any is dropped. */
-const mostSamples = 16_384;
+export const mostSamples = 16_384;
 /** Of so many neighbours the lowest and the highest stay when older samples are made fewer. */
 const groupSize = 4;
 
@@ -14,6 +14,7 @@ export class MetricSeries {
   #values = new Float64Array(64);
   #length = 0;
   #appended = 0;
+  #most = mostSamples;
 
   constructor(name: string) {
     this.name = name;
@@ -22,6 +23,11 @@ export class MetricSeries {
   /** Samples that are kept. */
   get length(): number {
     return this.#length;
+  }
+
+  /** Samples that there is room for; each takes 16 bytes. Infinite for one that had to make its old samples fewer. */
+  get wanted(): number {
+    return this.#times.length >= this.#most ? Infinity : this.#times.length;
   }
 
   /** Samples that were ever appended; see `indexAfter`. */
@@ -46,15 +52,19 @@ export class MetricSeries {
 
   append(time: number, value: number): void {
     if (time < this.lastTime) return;
-    if (this.#length === mostSamples) this.#coarsen();
-    if (this.#length === this.#times.length) {
-      this.#times = grown(this.#times);
-      this.#values = grown(this.#values);
-    }
+    if (this.#length >= this.#most) this.#coarsen();
+    if (this.#length === this.#times.length) this.#resize(Math.min(this.#most, 2 * this.#length));
     this.#times[this.#length] = time;
     this.#values[this.#length] = value;
     this.#length++;
     this.#appended++;
+  }
+
+  /** From now on so many samples are kept at most, a power of two from 64 on; views on the samples hold no longer. */
+  limit(most: number): void {
+    this.#most = most;
+    while (this.#length > most) this.#coarsen();
+    if (this.#times.length > most) this.#resize(most);
   }
 
   /**
@@ -68,7 +78,7 @@ export class MetricSeries {
   }
 
   #coarsen(): void {
-    const half = mostSamples / 2;
+    const half = groupSize * Math.ceil(this.#length / (2 * groupSize));
     let kept = 0;
     for (let start = 0; start < half; start += groupSize) {
       for (const index of extremes(this.#values, start, start + groupSize)) {
@@ -80,6 +90,14 @@ export class MetricSeries {
     this.#times.copyWithin(kept, half, this.#length);
     this.#values.copyWithin(kept, half, this.#length);
     this.#length -= half - kept;
+  }
+
+  #resize(room: number): void {
+    const [times, values] = [this.times, this.values];
+    this.#times = new Float64Array(room);
+    this.#values = new Float64Array(room);
+    this.#times.set(times);
+    this.#values.set(values);
   }
 }
 
@@ -95,12 +113,6 @@ function extremes(values: Float64Array, start: number, end: number): readonly nu
     }
   }
   return [...new Set([lowest, highest, none])].filter((index) => index >= 0).sort((a, b) => a - b);
-}
-
-function grown(array: Float64Array): Float64Array<ArrayBuffer> {
-  const next = new Float64Array(Math.min(mostSamples, array.length * 2));
-  next.set(array);
-  return next;
 }
 
 /** All series of one member or GPU. A new object for each change, so that views may compare by `!==`; the data is shared. */

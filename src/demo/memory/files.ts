@@ -14,6 +14,11 @@ export class MemoryFile {
     this.modifiedAt = at;
   }
 
+  /** What it takes of this machine's memory. */
+  get heldBytes(): number {
+    return this.#bytes.length;
+  }
+
   get start(): LogPosition {
     return { device: "1", inode: this.inode, offset: 0 };
   }
