@@ -6,31 +6,36 @@
 # "NONCE beat" answers a sign of life; each between line feeds.
 take() { until read -r token <&5; do :; done; }
 give() { printf '\n' >&5; }
-# Whoever holds the token must give it back, so it is not ended meanwhile.
-hold() {
+# Whoever holds the token must give it back, so it is not ended meanwhile, and where nobody reads any more it gives it back
+# before it ends.
+take_turn() {
   trap 'stopping=1' TERM
   take
+  trap 'give; job_ends' PIPE
+}
+end_turn() {
+  give
+  trap job_ends TERM
+  trap - PIPE
+  [ -z "$stopping" ] || job_ends
+}
+hold() {
+  take_turn
   printf '\n%s %s\n' "$nonce" "$id"
 }
 release() {
   printf '\n%s more\n' "$nonce"
-  give
-  trap job_ends TERM
-  [ -z "$stopping" ] || job_ends
+  end_turn
 }
 # A whole message in one piece: each piece is a packet of its own on the wire.
 tell() {
-  trap 'stopping=1' TERM
-  take
+  take_turn
   printf '\n%s %s\n%s\n\n%s more\n' "$nonce" "$id" "$1" "$nonce"
-  give
-  trap job_ends TERM
-  [ -z "$stopping" ] || job_ends
+  end_turn
 }
 # What is let go in this moment ends a little later: a token that was not given back would silence all others.
 over() {
-  trap 'stopping=1' TERM
-  take
+  take_turn
   printf '\n%s %s over\n' "$nonce" "$id"
   give
 }
@@ -124,17 +129,20 @@ end_all() {
   exit 0
 }
 # Ends all after a silence: a link that is half open leaves nothing behind. It hears of each sign of life by a pipe, since a
-# process for each would be most of what a quiet link costs; where no `read` has a time limit it is started anew.
+# process for each would be most of what a quiet link costs; where no `read` has a time limit it is started anew. Where we
+# were killed meanwhile, our number may be another's.
+end_main() { stat_of self && [ "$parent" = "$main" ] && kill -TERM "$main"; }
 start_dog() {
   (read -r -t 0 nothing <&6) 2>/dev/null
   if [ "$?" -ne 2 ]; then
     (
       while read -r -t "$silence_limit" nothing <&6; do :; done
-      kill -TERM "$main"
+      end_main
     ) </dev/null >/dev/null &
   elif command -v bash >/dev/null 2>&1; then
     bash --norc -c 'while read -r -t "$2"; do :; done
-kill -TERM "$1"' bash "$main" "$silence_limit" <&6 >/dev/null &
+read -r own name state parent rest </proc/self/stat
+[ "$parent" = "$1" ] && kill -TERM "$1"' bash "$main" "$silence_limit" <&6 >/dev/null &
   else
     exec 6>&-
     dog_hears=
@@ -143,7 +151,7 @@ kill -TERM "$1"' bash "$main" "$silence_limit" <&6 >/dev/null &
       sleep "$silence_limit" &
       asleep=$!
       wait "$asleep"
-      kill -TERM "$main"
+      end_main
     ) </dev/null >/dev/null &
   fi
   dog=$!

@@ -1,6 +1,6 @@
 // Requests of one connection take turns at printing by a token; it must outlast whatever ends the one that holds it.
 import assert from "node:assert/strict";
-import { mkdtempSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -34,17 +34,50 @@ for (const { name, path } of shells) {
         await Promise.all(waiting);
         await until("nothing left", () => processesWith(home).length === 0);
       }));
+
+    it("leaves nothing behind where it was killed itself and the link is cut", () =>
+      withControl(
+        path,
+        async (control, home) => {
+          const telling = ["one", "two"].map((word) =>
+            textOf(control.stream([`while :; do\n  tell ${word}\n  sleep 0.1\ndone\n`], {}, never)).catch(String),
+          );
+          await until("both at work", () => withChildren(home, 3).length === 1);
+          for (const main of withChildren(home, 3)) kill(main);
+          control.dispose();
+          await Promise.all(telling);
+          await until("nothing left", () => processesWith(home).length === 0);
+        },
+        3,
+      ));
   });
 }
 
-async function withControl(shell: string, use: (control: Control, home: string) => Promise<void>): Promise<void> {
+/** The processes that have at least so many others as children. */
+function withChildren(home: string, count: number): readonly number[] {
+  const all = processesWith(home);
+  const parents = all.map((pid) => {
+    try {
+      return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1]);
+    } catch {
+      return 0;
+    }
+  });
+  return all.filter((pid) => parents.filter((parent) => parent === pid).length >= count);
+}
+
+async function withControl(
+  shell: string,
+  use: (control: Control, home: string) => Promise<void>,
+  silenceSeconds = 90,
+): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), "mls-token-"));
   const [home, bin] = [join(root, "home"), join(root, "bin")];
   mkdirSync(home);
   mkdirSync(bin);
   symlinkSync(shell, join(bin, "sh"));
   const transport = makeLocal()({ home, bin });
-  const control = new Control({ transport, clock: realClock, silenceSeconds: 90 });
+  const control = new Control({ transport, clock: realClock, silenceSeconds });
   try {
     await use(control, home);
   } finally {
