@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { RunRecord, StopOutcome } from "../../src/core/ports";
@@ -172,7 +172,9 @@ esac
 }
 
 function setApps(host: TestHost, lines: readonly string[]): void {
-  writeFileSync(join(host.work, "apps"), lines.map((line) => `${line}\n`).join(""));
+  // Made whole: whoever reads in between would find no process at all.
+  writeFileSync(join(host.work, "apps.new"), lines.map((line) => `${line}\n`).join(""));
+  renameSync(join(host.work, "apps.new"), join(host.work, "apps"));
 }
 
 /** Living `sleep SECONDS` of whatever parent. */
