@@ -12,6 +12,7 @@ import {
   dialogWith,
   inTurn,
   message,
+  pointAt,
   pressOnRow,
   quickPick,
   rowSays,
@@ -92,6 +93,8 @@ async function launch(editor: ServedEditor, stage: string): Promise<void> {
   await answer(editor, "Launch");
 }
 
+const cause = /download[^]*failed[^]*huggingface-cli/;
+
 async function launches(editor: ServedEditor): Promise<void> {
   await launch(editor, "inference");
   await says(editor, "inference", /[1-5]0 \/ 25,000/);
@@ -110,8 +113,12 @@ async function launches(editor: ServedEditor): Promise<void> {
     "the failure in the status bar",
   );
   await editor.screenshot("story-dark");
+  await pointAt(editor, "download", cause);
+  await editor.screenshot("story-pointed-dark");
   await editor.switchTheme("light");
   await editor.screenshot("story-light");
+  await pointAt(editor, "download", cause);
+  await editor.screenshot("story-pointed-light");
   await editor.switchTheme("dark");
 }
 
@@ -129,9 +136,11 @@ async function cured(editor: ServedEditor, host: RemoteHost): Promise<void> {
 }
 
 async function stopped(editor: ServedEditor): Promise<void> {
+  await pointAt(editor, "inference", /running/);
   await byPalette(editor, "ML Session: Stop Stage", dialogWith(editor, /Stop inference\?/));
   await answer(editor, "Stop");
   await says(editor, "inference", /^stopped/);
+  await pointAt(editor, "inference", /stopped/);
   await pressOnRow(
     editor,
     "inference",

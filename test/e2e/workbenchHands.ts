@@ -101,6 +101,17 @@ export async function pressOnRow<T>(
   return editor.perform(act, effect);
 }
 
+/** Points at a row of the Stages view until what is told of it says something, and leaves the mouse there. */
+export async function pointAt(editor: ServedEditor, label: string, words: RegExp): Promise<string> {
+  const box = editor.page.locator(".workbench-hover-container:visible .hover-contents");
+  const act = async (): Promise<void> => {
+    await editor.page.mouse.move(0, 0);
+    await row(editor, label).locator(".label-name").hover({ timeout: 10_000 });
+  };
+  const seen = async (): Promise<string | undefined> => (await box.allInnerTexts()).find((text) => words.test(text));
+  return editor.perform(act, { what: `what is told of ${label} to say ${words.source}`, seen });
+}
+
 /** Runs a command by its title, until that has its effect. */
 export async function byPalette<T>(editor: ServedEditor, title: string, effect: Effect<T>): Promise<T> {
   return editor.perform(() => editor.palette(title), effect);

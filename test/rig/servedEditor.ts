@@ -449,7 +449,8 @@ export class ServedEditor {
   async screenshot(name: string): Promise<string> {
     const path = join(this.screenshots, `${name}.png`);
     await mkdir(dirname(path), { recursive: true });
-    await this.page.screenshot({ path });
+    // What fades in is shown as it will be.
+    await this.page.screenshot({ animations: "disabled", path });
     return path;
   }
 }
