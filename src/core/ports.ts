@@ -258,6 +258,8 @@ export interface OutputCheck {
   readonly watching?: { readonly maxAgeSeconds: number };
   /** No answer of a few seconds ago will do: somebody may have mended something since. */
   readonly fresh?: true;
+  /** No answer will do that was looked for before this (host clock, ms since 1970). */
+  readonly since?: number;
 }
 
 /** Result of an OutputCheck. A file that is found twice counts once; sizes are what `ls -l` shows. */

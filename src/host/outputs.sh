@@ -1,8 +1,9 @@
 # shellcheck shell=sh disable=SC2015,SC2016,SC2034,SC2046,SC2086,SC2154
 # What a stage wrote, and what of it is missing. In: root host cwd; key, a name for the question; max_age, how old an answer
-# may be, seconds; watching, 1 while the stage writes; pattern_count pattern_N min_bytes; snapshot; output_count output_N
-# count_kind at_least; log_path log_start log_line; command_text command_env command_shell command_limit env_file. Texts
-# that are empty are not asked for. Answers facts and what is missing:
+# may be, seconds; since, when at the earliest it was looked for, ms, or nothing; watching, 1 while the stage writes;
+# pattern_count pattern_N min_bytes; snapshot; output_count output_N count_kind at_least; log_path log_start log_line;
+# command_text command_env command_shell command_limit env_file. Texts that are empty are not asked for.
+# Answers facts and what is missing:
 #   @ files FILES BYTES SECONDS   @ outputs COUNT FILES BYTES SECONDS   @ total BYTES   @ took MS
 #   @ fault WORD …                (see the places where they are printed)
 nice=

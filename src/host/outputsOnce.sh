@@ -2,11 +2,13 @@
 # The answer of outputs.sh, looked for by one at a time: who asks meanwhile waits, and gets the answer of the one before. It
 # is kept in the state folder; where that cannot be written, everybody looks for themselves.
 folder=$root/v1/$host/.outputs/$key
+# Its first line says when it was complete, and when the look began: what happened between is in it or not.
 is_fresh() {
   first_line "$folder/answer" || return 1
-  case $line in *[!0-9]*) return 1 ;; esac
+  complete=${line% *} looked=${line#* }
+  case $complete:$looked in *[!0-9:]* | :* | *:) return 1 ;; esac
   now
-  [ "$((now - line))" -ge 0 ] && [ "$((now - line))" -le "${max_age}000" ]
+  [ "$((now - complete))" -ge 0 ] && [ "$((now - complete))" -le "${max_age}000" ] && [ "$looked" -ge "${since:-0}" ]
 }
 print_kept() {
   sed 1d "$folder/answer"
@@ -46,9 +48,11 @@ fi
 if ! is_fresh; then
   # Those of questions that nobody asks any more.
   find "$root/v1/$host/.outputs" -mindepth 1 -maxdepth 1 -mtime +2 -exec rm -rf {} +
+  now
+  looked=$now
   answer=$(evaluate)
   now
-  (umask 077 && printf '%s\n%s\n' "$now" "$answer" >"$folder/.answer") && mv -- "$folder/.answer" "$folder/answer"
+  (umask 077 && printf '%s %s\n%s\n' "$now" "$looked" "$answer" >"$folder/.answer") && mv -- "$folder/.answer" "$folder/answer"
 fi 2>/dev/null
 rm -f -- "$folder/lock" "$mine"
 [ -z "${answer:-}" ] || {

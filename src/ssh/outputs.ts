@@ -30,6 +30,7 @@ export async function checkOutputs(
     ...asked,
     key: keyOf(asked),
     max_age: Math.max(0, Math.floor(maxAge)),
+    since: check.since === undefined ? "" : Math.ceil(check.since),
   });
   return outputReport(answer, check);
 }

@@ -15,8 +15,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { OutputCheck, OutputReport } from "../../src/core/ports";
+import type { OutputCheck, OutputReport, RunRecord } from "../../src/core/ports";
+import { verdictCheck } from "../../src/core/session/outputChecks";
+import { stage } from "../unit/sessions";
 import { makeTestHost, shadow, shells, until, type TestHost } from "./hostHarness";
+import { launched } from "./hostRunBodies";
 import { makeLocal } from "./localHost";
 
 /** What busybox brings of the programs that the scripts call. */
@@ -264,6 +267,26 @@ for (const { name, path } of shells) {
       const reports = await Promise.all(others.map((ops) => ops.checkOutputs(asked, cwd)));
       assert.equal(readFileSync(join(cwd, "ran"), "utf8"), "x\n");
       for (const { detail } of reports) assert.match(detail, /exit code 2/);
+    });
+
+    it("judges a run by what is there after its end, not by an answer of a moment before", async () => {
+      const doneWhen: OutputCheck = { files: ["short-run"] };
+      // What a launch asks of what it needs.
+      assert.equal((await check({ ...doneWhen, fresh: true })).ok, false);
+      const { run } = launched(await host.ops.launch(host.request({ command: "echo done >short-run" })));
+      const recordOf = async (): Promise<RunRecord | undefined> =>
+        (await host.ops.records("night")).find((one) => one.run === run);
+      await until("its end", async () => (await recordOf())?.end !== undefined);
+      const record = await recordOf();
+      // Some clocks count full seconds.
+      await new Promise((done) => setTimeout(done, 1100));
+      const verdict = record && verdictCheck(stage("download", { doneWhen }), record);
+      assert.ok(verdict);
+      const { ok, detail } = await check(verdict);
+      assert.ok(ok, detail);
+      // Who asks next need not look again.
+      rmSync(join(host.work, "short-run"));
+      assert.ok((await check(verdict)).ok);
     });
 
     it("takes the turn of one who died while it looked", async () => {

@@ -19,12 +19,16 @@ export interface WatchedOutputs {
 export function verdictCheck(stage: StageDefinition, run: RunRecord): OutputCheck | undefined {
   const { doneWhen, outputs, env } = stage;
   if (!doneWhen) return undefined;
+  const at = run.end?.at;
   const counted = outputs && doneWhen.outputsAtLeast !== undefined;
   return {
     ...doneWhen,
     ...(counted ? { outputs: { files: outputs.files, count: outputs.count } } : {}),
     ...(doneWhen.command === undefined ? {} : { env }),
     ...(doneWhen.logLine === undefined ? {} : { log: run.log }),
+    // A launch looks at the same outputs right before it. Some hosts count full seconds: what was looked for in the very
+    // second of the end may be from before it.
+    ...(at === undefined ? {} : { since: at % 1000 === 0 ? at + 1000 : at + 1 }),
   };
 }
 
