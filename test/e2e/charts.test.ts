@@ -200,7 +200,8 @@ async function reloads(editor: ServedEditor, job: Job): Promise<void> {
     180_000,
   );
   await editor.waitFor(async () => (await attribute(editor, "aria-valuetext")).includes("req/s"), "its speed");
-  assert.ok((await minutesShown(editor)) > 95);
+  // What the host tells meanwhile may put other charts in the place of these.
+  await editor.waitFor(async () => (await minutesShown(editor)) > 95, "all of it");
   await editor.screenshot("charts-workbench-reloaded");
 }
 

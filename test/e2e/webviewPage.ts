@@ -120,6 +120,8 @@ export class PlayedWebview {
   readonly complaints: string[] = [];
   /** All that the editor posted, as text. */
   readonly posted: string[] = [];
+  /** While there is a list, what is posted that way waits in it, as on a busy machine. */
+  readonly waiting: { toPage?: unknown[] | undefined; toEditor?: string[] | undefined } = {};
   readonly #heard: string[] = [];
   #listener: ((message: unknown) => void) | undefined;
 
@@ -151,8 +153,8 @@ export class PlayedWebview {
       <body class="${bodyClass(theme)}"><main id="page"></main>
       <script nonce="played" src="/played.js"></script><script nonce="played" src="/webview.js"></script></body></html>`;
     await this.page.exposeFunction("toEditor", (message: string) => {
-      this.#heard.push(message);
-      this.#listener?.(unpacked(message));
+      if (this.waiting.toEditor) this.waiting.toEditor.push(message);
+      else this.hear(message);
     });
     const editor = `globalThis.sent = []; globalThis.state = ${JSON.stringify(kept ?? null)} ?? undefined;
       const packed = (_, part) => part instanceof Uint8Array ? { bytes: btoa(Array.from(part, (b) => String.fromCharCode(b)).join("")) } : part;
@@ -190,7 +192,8 @@ export class PlayedWebview {
   get webview(): PageEnd {
     return {
       postMessage: async (message: unknown) => {
-        await this.post(message).catch(() => undefined); // the page was closed
+        if (this.waiting.toPage) this.waiting.toPage.push(message);
+        else await this.post(message).catch(() => undefined); // the page was closed
         return true;
       },
       onDidReceiveMessage: (listener: (message: unknown) => void) => {
@@ -199,6 +202,12 @@ export class PlayedWebview {
         return { dispose: () => (this.#listener = undefined) };
       },
     };
+  }
+
+  /** The editor gets what the page has posted. */
+  hear(message: string): void {
+    this.#heard.push(message);
+    this.#listener?.(unpacked(message));
   }
 
   /** Posts a message as the editor does. */

@@ -126,12 +126,14 @@ export class ServedEditor {
     return this.consoleLines.filter((line) => line.includes(about));
   }
 
-  /** Until the workbench stands and its extension host has told about itself. */
+  /** Until the workbench stands as it was left: a side bar that is brought back later could be hidden by a click on it. */
   async ready(): Promise<void> {
     await this.page
       .locator(".monaco-workbench .part.statusbar .statusbar-item")
       .first()
       .waitFor({ timeout: 2 * patience });
+    const stands = "performance.getEntriesByName('code/didStartWorkbench').length > 0";
+    await this.page.waitForFunction(stands, undefined, { timeout: 2 * patience });
   }
 
   /** Polls until the predicate is true; else says what was waited for. */
@@ -146,10 +148,26 @@ export class ServedEditor {
       if (value !== undefined && value !== false) return value;
       if (performance.now() > deadline) {
         const picture = await this.screenshot(`timeout-${what.replace(/\W+/g, "-").slice(0, 60)}`).catch(() => "none");
-        throw new Error(`Waited ${timeout / 1000} s in vain for ${what} (screenshot: ${picture}).`);
+        const stands = await this.whatStands();
+        throw new Error(`Waited ${timeout / 1000} s in vain for ${what} (screenshot: ${picture}). ${stands}`);
       }
       await this.page.waitForTimeout(100);
     }
+  }
+
+  /** What the screen says and what went wrong, in words: a picture stays on the machine where it was made. */
+  private async whatStands(): Promise<string> {
+    const short = { timeout: 2000 };
+    const parts: readonly [string, Promise<string>][] = [
+      ["side bar", this.page.locator(".part.sidebar:visible").innerText(short)],
+      ["dialog", this.page.locator(".monaco-dialog-box:visible").innerText(short)],
+      ["tabs", this.page.locator(".tabs-container").first().innerText(short)],
+      ["page", this.webviewFrame().locator("body").innerText(short)],
+      ["console", Promise.resolve(this.consoleLines.slice(-5).join("\n"))],
+      ["server", Promise.resolve(this.server.output().slice(-500))],
+    ];
+    const said = await Promise.all(parts.map(async ([name, text]) => [name, await text.catch(() => "none")] as const));
+    return said.map(([name, text]) => `${name}: ${text.replace(/\s+/g, " ").slice(0, 600)}`).join(" | ");
   }
 
   /**
@@ -314,11 +332,11 @@ export class ServedEditor {
   async openView(container: string): Promise<void> {
     const icon = this.page.locator(`.activitybar .action-item:has(a[aria-label^="${container}"])`).first();
     await icon.waitFor();
-    const title = this.page.locator(".sidebar .composite.title", { hasText: new RegExp(container, "i") });
+    const title = this.page.locator(".sidebar .composite.title", { hasText: new RegExp(container, "i") }).first();
     const act = async (): Promise<void> => {
-      if (!((await icon.getAttribute("class")) ?? "").includes("checked")) await icon.click({ timeout: 10_000 });
+      if (!(await title.isVisible())) await icon.click({ timeout: 10_000 });
     };
-    await this.perform(act, { what: `the view ${container}`, seen: async () => (await title.count()) > 0 });
+    await this.perform(act, { what: `the view ${container}`, seen: () => title.isVisible() });
     // Away from the icon, whose hover would cover the rows.
     await this.page.mouse.move(720, 450);
   }

@@ -52,6 +52,8 @@ export class ChartPage {
   /** What was asked for last has not come yet, and what is to be asked for then. */
   #waiting = false;
   #next: "anew" | "more" | undefined;
+  /** Nothing was asked for since the charts came: an answer that was under way then may be lost with the ones before. */
+  #fresh = true;
   #whenAllDrawn: (() => void) | undefined;
   #announcedAt = 0;
 
@@ -134,6 +136,7 @@ export class ChartPage {
     this.#frame(snapshot.frame);
     this.#waiting = false;
     this.#next = undefined;
+    this.#fresh = true;
     // Once it is told which of them are in sight, their samples are asked for.
     this.#painter.watch(this.#all);
   }
@@ -234,8 +237,9 @@ export class ChartPage {
       look: this.#look,
       columns: this.#columns(),
       sight: this.#painter.inSight.map(({ info }) => info.id),
-      anew: what === "anew",
+      anew: what === "anew" || this.#fresh,
     });
+    this.#fresh = false;
   }
 
   #columns(): number {
