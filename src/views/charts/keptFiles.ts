@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { messageOf } from "../../core/errors";
 import { Emitter, type Disposable, type Event } from "../../core/lifecycle";
 import type { Clock, Logger } from "../../core/ports";
 import type { KeptCharts } from "../../core/session/chartOwners";
@@ -70,7 +71,7 @@ export class KeptFiles implements Disposable {
       // A file that was not written to its end is never read.
       await vscode.workspace.fs.rename(part, file, { overwrite: true });
     } catch (error) {
-      this.#deps.logger.warn(`Charts could not be kept: ${error instanceof Error ? error.message : String(error)}`);
+      this.#deps.logger.warn(`Charts could not be kept: ${messageOf(error)}`);
     }
   }
 
@@ -78,8 +79,12 @@ export class KeptFiles implements Disposable {
     let kept = nothing;
     try {
       kept = decodeCharts(await vscode.workspace.fs.readFile(await fileOf(folder, id)));
-    } catch {
-      // Nothing was kept yet.
+    } catch (error) {
+      if (!(error instanceof vscode.FileSystemError && error.code === "FileNotFound")) {
+        // What cannot be read now is not written over.
+        this.#deps.logger.warn(`Charts of before could not be read: ${messageOf(error)}`);
+        return;
+      }
     }
     this.#kept.set(id, kept);
     this.#loads.fire(undefined);
