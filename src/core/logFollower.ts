@@ -243,7 +243,9 @@ export class LogFollower {
   #read(offset: number, data: Uint8Array): void {
     const { log, clock } = this.options;
     if (this.#position) this.#position = { ...this.#position, offset: offset + data.length };
-    this.#last = joined([this.#last, data.subarray(-lastBytes)]).subarray(-lastBytes);
+    const last = data.length < lastBytes ? joined([this.#last, data]) : data;
+    // A copy: a part of the data would keep all of it.
+    this.#last = last.slice(-lastBytes);
     this.#readAt = clock.now();
     this.#settled = false;
     const counted = this.#countedPart(offset, data);
@@ -257,7 +259,7 @@ export class LogFollower {
 
   /** Without what older runs wrote, and without the rest of a line whose beginning was not read. */
   #countedPart(offset: number, data: Uint8Array): Uint8Array {
-    const own = data.subarray(Math.min(data.length, Math.max(0, this.#runStart - offset)));
+    const own = offset >= this.#runStart ? data : data.subarray(Math.min(data.length, this.#runStart - offset));
     if (!this.#midLine) return own;
     const end = own.findIndex((byte) => byte === 10 || byte === 13);
     if (end < 0) return own.subarray(own.length);

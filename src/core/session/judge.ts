@@ -16,6 +16,10 @@ const unreadLogMs = 6000;
 /** A success after less time than this may be of a command that did nothing, or left its work to somebody else. */
 const tooSoonMs = 10_000;
 
+/** The two states that are judged at each line of a log: always the same objects, so that it costs nothing to see that. */
+const running: SeenState = { kind: "running" };
+const watching: SeenState = { kind: "watching" };
+
 /** What a member's state is judged from, besides the member itself. */
 export interface Circumstances {
   /** Absent for services: they have no needs and no end of their own. */
@@ -94,7 +98,7 @@ function judgeRun(run: RunRecord, member: Member, around: Circumstances): SeenSt
   if (run.liveness === "gone" || run.liveness === "ended") {
     return { kind: "lost", why: "its process is gone and left no exit code" };
   }
-  return stalled(member, around) ?? { kind: "running" };
+  return stalled(member, around) ?? running;
 }
 
 function judgeEnd(run: RunRecord, end: RunEnd, member: Member, around: Circumstances): SeenState {
@@ -178,11 +182,11 @@ function hasForeignLog(member: Member): boolean {
 /** A log that no run of ours writes: somebody started the job by hand. Its writer tells whether it is alive. */
 function judgeForeignLog(member: Member, around: Circumstances): SeenState {
   const { writer } = member;
-  if (!writer) return { kind: "watching" };
-  if (writer.open === true) return stalled(member, around) ?? { kind: member.progress ? "running" : "watching" };
+  if (!writer) return watching;
+  if (writer.open === true) return stalled(member, around) ?? (member.progress ? running : watching);
   const failure = gravest(member.failures);
   if (failure && (writer.open === false || !movedOnAfter(failure, member))) return failedBy(failure, member);
-  if (writer.open === undefined) return { kind: "watching" };
+  if (writer.open === undefined) return watching;
   return { kind: isThrough(member) ? "finished-unchecked" : "ended-unknown" };
 }
 

@@ -163,8 +163,9 @@ function withGrowth(member: Member, event: Extract<MemberEvent, { type: "log" }>
     grewAt: event.modifiedAt,
     longestGapMs: Math.max(old.longestGapMs ?? 0, gap),
   };
+  if (!grew || member.writer?.open !== false) return { ...member, log };
   const { writer, ...rest } = member;
-  return { ...rest, log, ...(writer && !(grew && writer.open === false) ? { writer } : {}) };
+  return { ...rest, log };
 }
 
 function logOf(member: Member): LogState {
@@ -221,12 +222,8 @@ function withReading(member: Member, reading: ProgressReading, at: number): Memb
 }
 
 function withTold(member: Member, { series, progress, progressAt }: Told): Member {
-  return {
-    ...member,
-    series,
-    ...(progress === undefined ? {} : { progress }),
-    ...(progressAt === undefined ? {} : { progressAt }),
-  };
+  if (progress === undefined || progressAt === undefined) return { ...member, series };
+  return { ...member, series, progress, progressAt };
 }
 
 function afterReading(told: Told, reading: ProgressReading, at: number): Told {

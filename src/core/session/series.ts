@@ -40,6 +40,14 @@ export class MetricSeries {
     return this.#length === 0 ? -Infinity : (this.#times[this.#length - 1] ?? -Infinity);
   }
 
+  /** Since when the last value has not changed; undefined while there is none. A NaN never stands still. */
+  get standsSince(): number | undefined {
+    let at = this.#length - 1;
+    const last = this.#values[at];
+    while (at > 0 && this.#values[at - 1] === last) at--;
+    return at < 0 ? undefined : this.#times[at];
+  }
+
   /** Milliseconds since 1970, ascending. A view: valid until the next append. */
   get times(): Float64Array {
     return this.#times.subarray(0, this.#length);

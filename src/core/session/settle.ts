@@ -162,7 +162,7 @@ function judged(member: Member, session: Session, place: Place): Member {
 
 /** Whether two states say the same; `since` of an unknown or stalled one is fixed when it begins. */
 function sameState(a: StageState, b: StageState): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
+  return a === b || (a.kind === b.kind && JSON.stringify(a) === JSON.stringify(b));
 }
 
 const gravity: readonly StageState["kind"][] = [
@@ -182,8 +182,14 @@ const gravity: readonly StageState["kind"][] = [
   "finished",
 ];
 
+/** The graver, the less. */
+const graveness = ({ state }: Member): number => gravity.indexOf(state.kind);
+
+/** Of equally grave ones the first. */
 function gravestMember(members: readonly Member[]): Member | undefined {
-  return [...members].sort((a, b) => gravity.indexOf(a.state.kind) - gravity.indexOf(b.state.kind))[0];
+  let [worst] = members;
+  for (const member of members) if (worst && graveness(member) < graveness(worst)) worst = member;
+  return worst;
 }
 
 function alertsOf(stages: Session["stages"], before: readonly Alert[]): readonly Alert[] {

@@ -82,14 +82,10 @@ function beganAt(done: MetricSeries | undefined, after: number): number | undefi
 
 function loggedMove(member: Member, now: number): Move | undefined {
   const done = member.series.byName.get("done");
-  if (done && done.length > 0 && member.progressAt !== undefined) {
-    const { times, values } = done;
-    const last = values[values.length - 1];
-    // Lines that repeat the same count are no progress: look back to where the count last changed.
-    let i = values.length - 1;
-    while (i > 0 && values[i - 1] === last) i--;
-    const at = times[i] ?? member.progressAt;
-    return { at, until: now, gapMs: () => longestGap(times), why: "its progress stands still" };
+  // Lines that repeat the same count are no progress.
+  const at = member.progressAt === undefined ? undefined : done?.standsSince;
+  if (done && at !== undefined) {
+    return { at, until: now, gapMs: () => longestGap(done.times), why: "its progress stands still" };
   }
   const { grewAt, longestGapMs = 0 } = member.log ?? {};
   return grewAt === undefined
