@@ -42,6 +42,13 @@ thousandths() {
   thousandth=${thousandth%"${thousandth#???}"}
   case $thousandth in [0-9][0-9][0-9]) ;; *) thousandth=000 ;; esac
 }
+# When a file was written to last, ms; 0 where that cannot be told.
+written_of() {
+  # shellcheck disable=SC2046
+  set -- $(stat -L -c '%Y %y' -- "$1" 2>/dev/null)
+  thousandths "$3"
+  written=${1:-0}$thousandth
+}
 # Whether the 64 bytes before the offset in standard input are those we gave.
 has_ours() {
   window=64
@@ -63,11 +70,9 @@ holds_ours() {
 # that too, the clock was set back and tells nothing.
 may_be_copy() {
   [ -n "$seen_modified" ] && [ "$now_modified" -ge "$seen_modified" ] || return 0
-  # shellcheck disable=SC2046
-  set -- $(stat -L -c '%Y %y' -- "$1" 2>/dev/null)
-  thousandths "$3"
-  [ "$thousandth" != 000 ] || thousandth=999
-  [ "$1$thousandth" -ge "$seen_modified" ]
+  written_of "$1"
+  [ "$thousandth" != 000 ] || written=$((written + 999))
+  [ "$written" -ge "$seen_modified" ]
 }
 # The largest file whose bytes before the offset are those we gave: an older copy is the beginning of a newer one.
 find_copy() {
@@ -106,20 +111,23 @@ note_lost() {
   set -- "$(gzip -l -- "$1" 2>/dev/null | { read -r title && read -r packed unpacked rest_of_line && echo "$unpacked"; })"
   case $1 in '' | *[!0-9]*) lost_more=1 ;; *) lost=$((lost + $1)) ;; esac
 }
-# The file that was rotated next after $rest, which was read to its end. Numbers count down, dates up.
+# The file that was rotated next after $rest, which was read to its end. Numbers count down, as those of logrotate, or up, as
+# those of log4j; which of them shows in when the neighbours were written to. Dates count up.
 find_next() {
   after=$rest rest=''
   if number_of "$after"; then
-    while [ "$number" -gt 1 ]; do
-      number=$((number - 1))
-      for one in "$real.$number" "$real.$number".*; do
-        ! usable "$one" || {
-          rest=$one
-          return 0
-        }
-      done
+    written_of "$after"
+    after_written=$written down=$number up=$number
+    while [ "$down" -gt 1 ]; do
+      down=$((down - 1))
+      ! next_is "$down" -ge || return 0
+      [ -z "$is_older" ] || break
     done
-    return 1
+    while :; do
+      up=$((up + 1))
+      ! next_is "$up" -gt || return 0
+      [ -n "$is_there" ] || return 1
+    done
   fi
   past=''
   for one in "$real"[.-][0-9]*; do
@@ -132,15 +140,33 @@ find_next() {
   done
   [ -n "$past" ] || find_oldest "$(stat -L -c %Y -- "$after" 2>/dev/null)"
 }
-# Of the rotated files that were written to after that time, the oldest.
+# Whether the file of that number was written to at ("-ge") or after ("-gt") $after_written, and can be read. Sets is_there, and
+# is_older where it was written to before.
+next_is() {
+  is_there='' is_older=''
+  for one in "$real.$1" "$real.$1".*; do
+    [ -f "$one" ] || continue
+    is_there=1
+    written_of "$one"
+    if ! [ "$written" "$2" "$after_written" ]; then
+      is_older=1
+    elif usable "$one"; then
+      rest=$one
+      return 0
+    fi
+  done
+  return 1
+}
+# Of the rotated files that were written to after that time, the oldest; of equally old ones the one with the highest number.
 find_oldest() {
   rest='' oldest=''
   [ -n "$1" ] || return 1
   for one in "$real"[.-][0-9]*; do
     [ "$(stat -L -c %Y -- "$one" 2>/dev/null || echo 0)" -gt "$1" ] && usable "$one" || continue
     if number_of "$one"; then
-      [ "$number" -gt "${oldest:-0}" ] || continue
-      oldest=$number rest=$one
+      written_of "$one"
+      [ -z "$oldest" ] || [ "$written" -lt "$oldest" ] || { [ "$written" = "$oldest" ] && [ "$number" -gt "$highest" ]; } || continue
+      oldest=$written highest=$number rest=$one
     elif [ -z "$rest" ]; then
       rest=$one
     fi

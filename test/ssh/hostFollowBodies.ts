@@ -277,6 +277,36 @@ export function followBehaviour(name: string, shell: string, makeTransport: Make
       await lost.stop();
     });
 
+    it("knows rotated files whose numbers count up from those that count down", async () => {
+      const path = fresh();
+      writeFileSync(path, "A read\n");
+      const follower = follow(path);
+      await shows(follower, "A read\n");
+      await pauseOfClock();
+      renameSync(path, `${path}.1`);
+      writeFileSync(path, "B read\n");
+      await shows(follower, "A read\nB read\n");
+      await pauseOfClock();
+      appendFileSync(path, "B rest\n");
+      renameSync(path, `${path}.2`);
+      writeFileSync(path, "C read\n");
+      await shows(follower, "A read\nB read\nB rest\nC read\n");
+      await follower.stop();
+      const { ino, dev } = statSync(path);
+      const position = { device: String(dev), inode: String(ino), offset: 7 };
+      for (const [number, text] of ["C rest\n", "D whole\n", "E whole\n"].entries()) {
+        await pauseOfClock();
+        appendFileSync(path, text);
+        renameSync(path, `${path}.${number + 3}`);
+        writeFileSync(path, "");
+      }
+      await pauseOfClock();
+      appendFileSync(path, "F now\n");
+      const resumed = follow(path, { kind: "position", position, last: Buffer.from("C read\n") });
+      await shows(resumed, "C rest\nD whole\nE whole\nF now\n");
+      await resumed.stop();
+    });
+
     it("goes on in a copy after a time in which nobody read, and says what is gone", async () => {
       const path = fresh();
       const read = `${"x".repeat(99)}\n`;
