@@ -148,7 +148,7 @@ next_is() {
     [ -f "$one" ] || continue
     is_there=1
     written_of "$one"
-    if ! [ "$written" "$2" "$after_written" ]; then
+    if ! test "$written" "$2" "$after_written"; then
       is_older=1
     elif usable "$one"; then
       rest=$one
