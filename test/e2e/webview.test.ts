@@ -349,33 +349,37 @@ test("sources are picked, lines switched off and axes made logarithmic, and a pa
   });
 });
 
-test("charts that come twice in a moment are drawn, whichever question of theirs is answered", async () => {
-  await withCharts({}, async (charts, page) => {
-    const { view, surface } = charts;
-    const asked = async (): Promise<string> => {
-      for (;;) {
-        const message = view.waiting.toEditor?.shift();
-        if (message !== undefined) return message;
-        await charts.frames(1);
-      }
-    };
-    view.waiting.toEditor = [];
-    surface.show(surface.target, undefined);
-    const first = await asked();
-    view.waiting.toPage = [];
-    surface.show(surface.target, undefined);
-    view.hear(first);
-    const [again, late, ...more] = view.waiting.toPage.splice(0);
-    assert.deepEqual(more, []);
-    await view.post(again);
-    const second = await asked();
-    await view.post(late);
-    view.waiting.toPage = view.waiting.toEditor = undefined;
-    view.hear(second);
-    await page.locator(".plot[aria-valuetext]").first().waitFor({ timeout: 10_000 });
-    assert.deepEqual(view.complaints, []);
-  });
-});
+test(
+  "charts that come twice in a moment are drawn, whichever question of theirs is answered",
+  { timeout: 120_000 },
+  async () => {
+    await withCharts({}, async (charts, page) => {
+      const { view, surface } = charts;
+      const asked = async (): Promise<string> => {
+        for (;;) {
+          const message = view.waiting.toEditor?.shift();
+          if (message !== undefined) return message;
+          await charts.frames(1);
+        }
+      };
+      view.waiting.toEditor = [];
+      surface.show(surface.target, undefined);
+      const first = await asked();
+      view.waiting.toPage = [];
+      surface.show(surface.target, undefined);
+      view.hear(first);
+      const [again, late, ...more] = view.waiting.toPage.splice(0);
+      assert.deepEqual(more, []);
+      await view.post(again);
+      const second = await asked();
+      await view.post(late);
+      view.waiting.toPage = view.waiting.toEditor = undefined;
+      view.hear(second);
+      await page.locator(".plot[aria-valuetext]").first().waitFor({ timeout: 10_000 });
+      assert.deepEqual(view.complaints, []);
+    });
+  },
+);
 
 test("charts out of sight, and a hidden page, are sent nothing", async () => {
   await withCharts({ size: { width: 500, height: 420 } }, async (charts, page) => {
