@@ -51,7 +51,8 @@ test("every needle of every format and rule can be one", () => {
 
 test("needles are found wherever they lie, and only there", () => {
   const needles = ["abcdef", "bcdefgh", "x: \\d\\d\\d", "defabcdefabc", "% ━━", "]\tlr: "];
-  const index = new NeedleIndex(needles);
+  const kinds = new Uint8Array(needles.length + 3).fill(1);
+  const index = new NeedleIndex(needles, kinds);
   const patterns = needles.map((needle) => new RegExp(needle.replaceAll("]", "\\]")));
   const piece = fc.constantFrom("abcdef", "bcdefgh", "x: 123", "x: 12", "def", "abc", "% ━━", "]\tlr: ", "[", " ", "é");
   const text = fc.array(fc.oneof(piece, fc.constantFrom("a", "b", "f", "\n", "\r", "0")), { maxLength: 40 });
@@ -65,9 +66,7 @@ test("needles are found wherever they lie, and only there", () => {
           if (needle < needles.length) found.push(`${line} ${segment} ${needle}`);
         return true;
       };
-      const kinds = new Uint8Array(needles.length + 3).fill(1);
-      const marks = { meter: needles.length, share: needles.length + 1, tag: needles.length + 2 };
-      const scanner = new SegmentScanner({ index, kinds, lanes: new Uint8Array(kinds.length), marks }, { take }, 0);
+      const scanner = new SegmentScanner({ index, kinds, lanes: new Uint8Array(kinds.length) }, { take }, 0);
       for (const chunk of cut(bytes, places)) scanner.push(chunk);
       scanner.flush();
       const wanted = parts
@@ -102,12 +101,8 @@ test("segments stand where the splitter says", () => {
         found.push({ line, segment, lineOffset, endOffset, endsLine, text: textOf(scanner) });
         return true;
       };
-      const sought = {
-        index: new NeedleIndex([]),
-        kinds: new Uint8Array(3),
-        lanes: new Uint8Array(3),
-        marks: { meter: 0, share: 1, tag: 2 },
-      };
+      const kinds = new Uint8Array(3);
+      const sought = { index: new NeedleIndex([], kinds), kinds, lanes: new Uint8Array(3) };
       const scanner = new SegmentScanner(sought, { take }, 70);
       scanner.all = true;
       for (const chunk of cut(bytes, places)) scanner.push(chunk);
@@ -282,6 +277,46 @@ test("any cut of long lines of states gives the same readings", () => {
   );
 });
 
+test("lines and states that are passed over together count as they would one by one", () => {
+  const pieces = [
+    "nothing to see here\n",
+    "\n",
+    "\r\n",
+    "\tindented\n",
+    "2026-12-01 10:00:20 INFO 45 % of nothing\n",
+    " 69% of it\n",
+    "69% of it\n",
+    "### 69%\n",
+    "```\n",
+    "a %[==> ] b\n",
+    "[#a0f383 x]\n",
+    " [12\r",
+    " [1:02:03, \r",
+    "spinning\r",
+    "\u001b[1mbold\u001b[0m\n",
+    "\u001b[1mbold\u001b[0m\r",
+    "Progress: 7/400 (0 errors), 0.3 req/s, avg completion: 400 tokens, elapsed: 29s\n",
+    "bash: hf: command not found\n",
+    "bash: hf: command not found\r",
+    `Traceback (most recent call last):\n${boom}`,
+    "| GPU  Name  Persistence-M |\n",
+    state(70),
+    states(70),
+    states(300),
+  ];
+  const many = fc.tuple(fc.nat(pieces.length - 1), fc.constantFrom(1, 1, 2, 5, 90));
+  fc.assert(
+    fc.property(fc.array(many, { maxLength: 12 }), fc.array(fc.nat(40_000), { maxLength: 4 }), (parts, places) => {
+      const bytes = bytesOf(parts.map(([piece, count]) => (pieces[piece] ?? "").repeat(count)).join(""));
+      // Of single bytes nothing is passed over.
+      const whole = read([...bytes].map((byte) => Uint8Array.of(byte)));
+      assert.deepEqual(read([bytes]), whole);
+      assert.deepEqual(read(cut(bytes, places)), whole);
+    }),
+    { numRuns: 300 },
+  );
+});
+
 const boom = '  File "a.py", line 1, in <module>\n    f()\nValueError: x\n';
 
 test("room that was made for a large piece is given back, and nothing is read differently for it", () => {
@@ -296,9 +331,8 @@ test("room that was made for a large piece is given back, and nothing is read di
     }),
     { numRuns: 10 },
   );
-  const index = new NeedleIndex(["abcdef"]);
-  const none = { meter: 1, share: 2, tag: 3 };
-  const sought = { index, kinds: new Uint8Array(4).fill(1), lanes: new Uint8Array(4), marks: none };
+  const kinds = new Uint8Array(4).fill(1);
+  const sought = { index: new NeedleIndex(["abcdef"], kinds), kinds, lanes: new Uint8Array(4) };
   const scanner = new SegmentScanner(sought, { take: () => true }, 0);
   scanner.push(bytes);
   scanner.push(bytesOf("\na line\n"));

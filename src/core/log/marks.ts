@@ -1,4 +1,4 @@
-/** What is looked for at the beginning of a segment, and beside a bracket: short signs that no needle can be made of. */
+/** What is looked for at the beginning of a segment: short signs that no needle can be made of. */
 
 const blank = 32;
 const percent = 37;
@@ -31,18 +31,4 @@ function beginsWithShare(bytes: Uint8Array, start: number, end: number): boolean
   const digits = at;
   while (at < digits + 3 && isDigit(bytes[at])) at++;
   return at > digits && at + 2 < end && bytes[at] === percent && bytes[at + 1] === blank;
-}
-
-/** 1 when a time that a meter could begin with stands there: `00:10<`, `1:02:03,`, `2 days`; -1 when bytes are missing. */
-export function timeEnd(bytes: Uint8Array, from: number, fill: number): -1 | 0 | 1 {
-  let colons = 0;
-  for (let at = from; at < from + 16; at++) {
-    if (at >= fill) return -1;
-    const byte = bytes[at] ?? 0;
-    if (byte === 58) colons++;
-    else if (byte === 60 || byte === 44) return colons > 0 ? 1 : 0;
-    else if (byte === blank) return colons === 0 ? 1 : 0;
-    else if (!isDigit(byte)) return 0;
-  }
-  return 0;
 }

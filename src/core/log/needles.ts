@@ -27,14 +27,21 @@ function slotOf(word: number): number {
 /** Many needles, known by their index in the list they were given in, and the search for them. */
 export class NeedleIndex {
   readonly scan: BlockScan;
+  /**
+   * Number of the needle that stands for a meter's bracket, `[00:10<`; the next two are those of a bracket behind a share,
+   * `%[===`, and of a tag's, `[#a0f383` or `[DL:`.
+   */
+  readonly meter: number;
 
   /**
    * @param needles plain text, in which `\d` stands for any digit
+   * @param kinds for each needle, then for the three that stand for a bracket: bits that say who wants it
    * @throws RangeError for one that is too short, or holds a control character
    */
-  constructor(needles: readonly string[]) {
+  constructor(needles: readonly string[], kinds: Uint8Array) {
     const unfit = needles.find((text) => !canBeNeedle(text));
     if (unfit !== undefined) throw new RangeError(`"${unfit}" cannot be a needle`);
+    this.meter = needles.length;
     const all = needles.map(needleBytes);
     const bits = new Uint8Array(1 << (hashBits - 3));
     const lists = new PlaceLists();
@@ -49,7 +56,7 @@ export class NeedleIndex {
         });
       }
     }
-    this.scan = new BlockScan({ bits, listOf: lists.listOf, lists: lists.lists, needles: all });
+    this.scan = new BlockScan({ bits, listOf: lists.listOf, lists: lists.lists, needles: all, kinds });
   }
 }
 

@@ -107,11 +107,12 @@ export class Questions {
     wants.failure([requestNeedle], kinds.request);
     const { texts, marks } = wants;
     this.#wanted = [...texts.values(), marks.meter, marks.share, marks.tag];
+    // In the order of `NeedleIndex`.
+    const all = Uint8Array.from(this.#wanted, (wanted) => wanted.kinds);
     this.sought = {
-      index: new NeedleIndex([...texts.keys()]),
-      kinds: Uint8Array.from(this.#wanted, (wanted) => wanted.kinds),
+      index: new NeedleIndex([...texts.keys()], all),
+      kinds: all,
       lanes: Uint8Array.from(this.#wanted, (wanted) => wanted.lane),
-      marks: { meter: texts.size, share: texts.size + 1, tag: texts.size + 2 },
     };
   }
 

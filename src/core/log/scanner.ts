@@ -1,6 +1,6 @@
-import { byteEvent, type Found } from "./blockScan";
+import { byteEvent, firstStates, linesEvent, stateMask, statesEvent, type Found, type Sought } from "./blockScan";
 import { LeftSegment, type ShownSegment } from "./leftSegment";
-import { beginsOddly, isDigit, timeEnd } from "./marks";
+import { beginsOddly } from "./marks";
 import type { NeedleIndex } from "./needles";
 
 /**
@@ -18,13 +18,6 @@ const smallBytes = 1 << 12;
 
 const newline = 10;
 const carriageReturn = 13;
-const tab = 9;
-const blank = 32;
-const bracketEvent = byteEvent | 91;
-/** Of a line that draws over itself by `\r`: all states up to this one are handed over … */
-const firstStates = 256;
-/** … then each one whose number these bits of leave zero, and the last. */
-const stateMask = 63;
 
 /** What the needles of an index mean for the scanner. */
 export interface SoughtNeedles {
@@ -33,15 +26,6 @@ export interface SoughtNeedles {
   readonly kinds: Uint8Array;
   /** For each needle: the quick way to read a line that holds only needles of this way; 0 for none. */
   readonly lanes: Uint8Array;
-  /** Needles that stand for a bracket with something in or before it. */
-  readonly marks: BracketNeedles;
-}
-
-/** Indices of the needles for brackets: `[00:10<`, `%[===`, `[#a0f383`, `[DL:`. */
-export interface BracketNeedles {
-  readonly meter: number;
-  readonly share: number;
-  readonly tag: number;
 }
 
 /** Takes segments; may look at the scanner's fields until it returns. */
@@ -87,6 +71,7 @@ export class SegmentScanner {
   meterAt = 0;
 
   readonly #sought: SoughtNeedles;
+  readonly #meter: number;
   readonly #sink: SegmentSink;
   readonly #stamps: Uint32Array;
   #stamp = 1;
@@ -103,6 +88,7 @@ export class SegmentScanner {
   /** @param offset where in the file the first byte stands */
   constructor(sought: SoughtNeedles, sink: SegmentSink, offset: number) {
     this.#sought = sought;
+    this.#meter = sought.index.meter;
     this.#sink = sink;
     this.#stamps = new Uint32Array(sought.kinds.length);
     this.seen = new Int16Array(sought.kinds.length);
@@ -232,32 +218,66 @@ export class SegmentScanner {
   }
 
   #scan(): void {
-    let found: Found;
-    do {
-      const { bytes, start } = this;
+    for (let more = true; more;) {
+      const { bytes, start, segment, interest, always, all } = this;
       const looked = { bytes, start, from: this.#scanned, fill: this.#fill, closing: this.#closing };
-      found = this.#sought.index.scan.scan(looked);
-      const undecided = this.#follow(found);
-      this.#scanned = Math.max(undecided ?? found.stop, this.start);
-      if (undecided !== undefined) return;
-    } while (found.paused);
+      const sought = { segment, interest, always, all };
+      const found = this.#sought.index.scan.scan(looked, sought);
+      const followed = this.#follow(found, sought);
+      this.#scanned = followed ? Math.max(found.stop, this.start) : this.start;
+      more = !followed || found.paused;
+    }
   }
 
-  /** Goes through what was found. Returns the word of a bracket that more bytes are needed for to decide what it means. */
-  #follow({ events, origin }: Found): number | undefined {
-    for (const event of events) {
+  /** Goes through what was found. False when what was read makes more be wanted than was sought, from `start` on. */
+  #follow({ events, origin }: Found, sought: Sought): boolean {
+    for (let at = 0; at < events.length; at++) {
+      const event = events[at] ?? 0;
       const what = event & 0xffff;
       const place = origin + (event >> 16);
-      if (what < byteEvent) this.#see(what);
-      else if (what !== bracketEvent) this.#control(what & ~byteEvent, place);
-      else if (!this.#bracket(place)) return place & ~3;
+      if (what < byteEvent) {
+        this.#see(what, place);
+      } else if (what === linesEvent) {
+        at++;
+        this.#passLines(events[at] ?? 0, place);
+      } else if (what === statesEvent) {
+        at++;
+        const more = events[at] ?? 0;
+        this.#passStates(more >> 16, origin + (more & 0xffff), place);
+      } else if (this.#control(what & ~byteEvent, place) && this.#wantsMore(sought)) {
+        return false;
+      }
     }
-    return undefined;
+    return true;
   }
 
-  #see(needle: number): void {
+  #wantsMore({ interest, always, all }: Sought): boolean {
+    return (this.all && !all) || (this.interest & ~interest) !== 0 || (this.always & ~always) !== 0;
+  }
+
+  /** Lines that are counted and nothing more; `next` begins behind them. */
+  #passLines(count: number, next: number): void {
+    this.line += count;
+    this.start = next;
+    this.endOffset = this.#base + next;
+    this.lineOffset = this.endOffset;
+  }
+
+  /** States that are left out, the last of which may count after all. */
+  #passStates(count: number, last: number, next: number): void {
+    this.segment += count - 1;
+    this.start = last;
+    this.end = next - 1;
+    this.endOffset = this.#base + next;
+    this.#left.keep(this);
+    this.segment++;
+    this.start = next;
+  }
+
+  #see(needle: number, place: number): void {
     if (this.#stamps[needle] === this.#stamp) return;
     this.#stamps[needle] = this.#stamp;
+    if (needle === this.#meter) this.meterAt = place;
     const lane = this.#sought.lanes[needle] ?? 0;
     this.lane = this.seenCount === 0 || lane === this.lane ? lane : 0;
     this.seen[this.seenCount] = needle;
@@ -265,13 +285,15 @@ export class SegmentScanner {
     this.seenKinds |= this.#sought.kinds[needle] ?? 0;
   }
 
-  #control(byte: number, place: number): void {
-    if (byte === newline || byte === carriageReturn) {
-      this.#finish(place, byte === newline, 1);
-      this.start = place + 1;
-    } else if (byte !== tab) {
+  /** True when it ends a segment. */
+  #control(byte: number, place: number): boolean {
+    if (byte !== newline && byte !== carriageReturn) {
       this.unclean = true;
+      return false;
     }
+    this.#finish(place, byte === newline, 1);
+    this.start = place + 1;
+    return true;
   }
 
   /** @param endBytes bytes of the segment's end */
@@ -285,10 +307,11 @@ export class SegmentScanner {
       this.#next(false);
       return;
     }
-    const worth = this.#isWorth();
-    if (endsLine && !worth) this.#lastLeft();
-    if (worth && !this.#sink.take()) this.#left.keep(this);
-    else if (worth || endsLine) this.#left.kept = false;
+    const seen = (this.seenKinds & this.interest) !== 0;
+    if (endsLine && !seen) this.#lastLeft();
+    const says = seen || this.unclean || beginsOddly(this.bytes, this.start, this.end);
+    if ((says || this.all) && !this.#sink.take()) this.#left.keep(this);
+    else if (says || endsLine) this.#left.kept = false;
     this.#next(endsLine);
   }
 
@@ -300,11 +323,6 @@ export class SegmentScanner {
   /** It shows progress, and nothing for which it must be read. */
   #saysNothingElse(): boolean {
     return !this.unclean && (this.seenKinds & this.interest) !== 0 && (this.seenKinds & this.always) === 0;
-  }
-
-  #isWorth(): boolean {
-    const seen = (this.seenKinds & this.interest) !== 0;
-    return seen || this.unclean || this.all || beginsOddly(this.bytes, this.start, this.end);
   }
 
   #next(endsLine: boolean): void {
@@ -326,24 +344,5 @@ export class SegmentScanner {
   #lastLeft(): void {
     this.withLeft(() => this.#sink.take());
     this.#left.kept = false;
-  }
-
-  /** Looks behind a `[`, and one byte before it. False when more bytes are needed. */
-  #bracket(place: number): boolean {
-    const { bytes } = this;
-    const { meter, share, tag } = this.#sought.marks;
-    const before = place > this.start ? bytes[place - 1] : 0;
-    if (before === 37) this.#see(share);
-    const next = place + 1 < this.#fill ? bytes[place + 1] : undefined;
-    if (next === undefined) return this.#closing;
-    if (next === 35 || next === 68) this.#see(tag);
-    if (before !== blank || !isDigit(next)) return true;
-    const time = timeEnd(bytes, place + 1, this.#fill);
-    if (time < 0) return this.#closing;
-    if (time > 0 && this.#stamps[meter] !== this.#stamp) {
-      this.#see(meter);
-      this.meterAt = place;
-    }
-    return true;
   }
 }
