@@ -1,5 +1,5 @@
 import { retryDelay } from "./backoff";
-import { isConnectError, messageOf } from "./errors";
+import { ConnectError, isConnectError, messageOf } from "./errors";
 import { Emitter, isAborted, type Disposable, type Event } from "./lifecycle";
 import type { MonitorContext, Watch } from "./monitorContext";
 import type { HostConnector, HostOps } from "./ports";
@@ -10,6 +10,12 @@ import type { SessionEvent } from "./session/events";
 const heldMs = 5000;
 /** A link that is asked for a sign of life and gives none for so long is lost, ms. */
 const checkMs = 8000;
+/**
+ * The first try after a lost link is given up after so long, ms, or after so many times what the host needed before: what
+ * was sent while the network was away is not sent again for long (TCP), and a new try comes through at once.
+ */
+const patienceMs = 5000;
+const patienceTimes = 3;
 
 /**
  * Keeps the picture of one host of one session true: connects, watches, and comes back by itself after the network
@@ -32,6 +38,8 @@ export class Monitor implements Disposable {
   #giveUp: ((why: string) => void) | undefined;
   /** By what it was connected last. */
   #connectedBy: HostDefinition | undefined;
+  /** How long that took, ms, with what a person was asked; undefined before the first time. */
+  #connectedIn: number | undefined;
 
   constructor(context: MonitorContext, session: string, host: string, connector: HostConnector) {
     this.#context = context;
@@ -128,7 +136,7 @@ export class Monitor implements Disposable {
     let tell: ((error?: unknown) => void) | undefined = settled;
     while (!signal.aborted) {
       try {
-        const ops = await this.#open(mayAsk, signal);
+        const ops = await this.#open(mayAsk, tries, signal);
         tell?.();
         tell = undefined;
         const since = clock.now();
@@ -158,23 +166,56 @@ export class Monitor implements Disposable {
     if (this.#waiting === waiting) this.#waiting = undefined;
   }
 
-  async #open(interactive: boolean, signal: AbortSignal): Promise<HostOps> {
+  /** @param waits before this try, since the link was lost */
+  async #open(interactive: boolean, waits: number, signal: AbortSignal): Promise<HostOps> {
     const { clock } = this.#context;
     const definition = this.#definition();
     if (!definition) throw new Error(`The session has no host ${this.#host}.`);
     this.#connectedBy = definition;
-    this.#apply({ type: "connecting", at: clock.now(), host: this.#host });
-    const ops = await this.#connector.connect(definition, interactive, signal);
+    const began = clock.now();
+    this.#apply({ type: "connecting", at: began, host: this.#host });
+    const known = this.#connectedIn;
+    const patience = Math.max(patienceMs, patienceTimes * (known ?? 0)) * 2 ** Math.min(Math.max(0, waits - 1), 20);
+    const ops = await (interactive || known === undefined
+      ? this.#connector.connect(definition, interactive, signal)
+      : this.#connectWithin(patience, definition, signal));
     if (signal.aborted) {
       ops.dispose();
       throw signal.reason;
     }
     this.#ops = ops;
+    this.#connectedIn = clock.now() - began;
     // The session file may have been changed meanwhile.
     this.redefine();
     this.#apply({ type: "connected", at: clock.now(), host: this.#host, identity: ops.identity });
     this.#connects.fire(undefined);
     return ops;
+  }
+
+  /** @throws ConnectError where it takes longer than `ms`; who comes after that is let go */
+  async #connectWithin(ms: number, definition: HostDefinition, signal: AbortSignal): Promise<HostOps> {
+    const over = new AbortController();
+    const limit = new AbortController();
+    const connecting = this.#connector.connect(definition, false, AbortSignal.any([signal, limit.signal]));
+    const late = this.#context.clock.sleep(ms, over.signal).then(() => {
+      const why = `${this.#host} cannot be reached: it did not answer for ${Math.round(ms / 1000)} s.`;
+      throw new ConnectError("unreachable", why);
+    });
+    try {
+      return await Promise.race([connecting, late]);
+    } catch (error) {
+      limit.abort(error);
+      connecting.then(
+        (ops) => {
+          ops.dispose();
+        },
+        () => undefined,
+      );
+      throw error;
+    } finally {
+      over.abort();
+      late.catch(() => undefined);
+    }
   }
 
   async #watchUntilClosed(ops: HostOps, signal: AbortSignal): Promise<void> {

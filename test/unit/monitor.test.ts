@@ -147,6 +147,68 @@ test("a lost link comes back by itself within a second of the network's return",
   assert.equal(hosts.length, 2);
 });
 
+test("after a lost link a try that hangs is begun anew, with the patience that the host has needed before", async () => {
+  for (const { needed, patience } of [
+    { needed: 300, patience: 5000 },
+    { needed: 7000, patience: 21_000 },
+  ]) {
+    const tries: number[] = [];
+    const late: HostOps[] = [];
+    const hosts: ReturnType<typeof emptyHost>[] = [];
+    const { clock, monitor, connection } = monitorWith(async () => {
+      tries.push(clock.now());
+      const host = emptyHost();
+      hosts.push(host);
+      if (tries.length === 2) {
+        await clock.sleep(10 * patience);
+        return { ...host, dispose: () => late.push(host) };
+      }
+      await clock.sleep(needed);
+      return host;
+    });
+    const connecting = monitor.connect(true);
+    await clock.pass(needed);
+    await connecting;
+    hosts[0]?.cut("the link broke");
+    await clock.pass(1000 + patience + 1000 + needed);
+    assert.equal(connection(), "connected", `${needed}`);
+    const [, second = 0, third = 0] = tries;
+    assert.ok(third - second >= patience && third - second <= patience + 1000, `${third - second} ms`);
+    assert.equal(tries.length, 3);
+    await clock.pass(10 * patience);
+    assert.equal(late.length, 1, "a host that comes after all is let go");
+    assert.equal(connection(), "connected");
+    monitor.dispose();
+  }
+});
+
+test("the patience with a host that answers ever more slowly grows, and nobody is hurried at the first try", async () => {
+  let needed = 300;
+  const { clock, monitor, connection } = monitorWith(async () => {
+    const host = emptyHost();
+    hosts.push(host);
+    await clock.sleep(needed);
+    return host;
+  });
+  const hosts: ReturnType<typeof emptyHost>[] = [];
+  const connecting = monitor.connect(true);
+  await clock.pass(needed);
+  await connecting;
+  needed = 15_000;
+  hosts[0]?.cut("the link broke");
+  await clock.pass(5000 + 10_000 + needed + 4000);
+  assert.equal(connection(), "connected");
+  assert.equal(hosts.length, 4);
+  monitor.dispose();
+
+  const first = monitorWith(() => clock.sleep(60_000).then(emptyHost));
+  const slow = first.monitor.connect(true);
+  await clock.pass(60_000);
+  await slow;
+  assert.equal(first.connection(), "connected");
+  first.monitor.dispose();
+});
+
 test("what the session file says of a host counts at once; a host that is somewhere else now is let go", async () => {
   const hosts: ReturnType<typeof emptyHost>[] = [];
   let arrive: () => void = () => undefined;
