@@ -85,7 +85,7 @@ export class FailureFinder {
   /** Takes a line (or a segment of one) and returns what it completes. @param asked the rules that could fit it */
   look(peeled: PeeledLine, place: LinePlace, asked: AskedRules): readonly FailureReading[] {
     const { consumed, finished } = this.#tracebacks.feed(peeled, place);
-    const readings = finished.flatMap((chain) => this.#chain(chain));
+    const readings = this.#finished(finished);
     if (this.#held.some) readings.push(...this.#decided(this.#held.decide(peeled.body)));
     if (!consumed) readings.push(...this.#line(peeled, place, asked));
     return readings;
@@ -94,7 +94,7 @@ export class FailureFinder {
   /** Takes a reading of progress: runs of them can show a failure, and a process that goes on has survived its last traceback. */
   progress(reading: ProgressReading, where: () => LinePlace, body: string): readonly FailureReading[] {
     const finished = this.#tracebacks.progressed(reading.source);
-    const readings = finished.length === 0 ? [] : finished.flatMap((chain) => this.#chain(chain));
+    const readings = finished.length === 0 ? [] : this.#finished(finished);
     // A quick way gives no body: that there was a line is what counts.
     if (this.#held.some) readings.push(...this.#decided(this.#held.decide(body === "" ? "progress" : body)));
     const own = this.#own?.look(body);
@@ -123,14 +123,15 @@ export class FailureFinder {
     return finding === undefined ? [] : this.#certain(finding);
   }
 
-  #report(finding: FailureReading): readonly FailureReading[] {
+  /** @param echoes what says less and comes soon after it follows from it */
+  #report(finding: FailureReading, echoes = !withoutEcho.has(finding.failure)): readonly FailureReading[] {
     const key = `${finding.failure} ${JSON.stringify(finding.subject)}`;
     if (this.#seen.has(key)) return [];
     this.#seen.add(key);
     if (finding.severity === "error") {
       this.#verdict = "failed";
       this.#failed = true;
-      if (!withoutEcho.has(finding.failure)) this.#lastError = finding.line;
+      if (echoes) this.#lastError = finding.line;
     } else if (this.#verdict === "healthy") {
       this.#verdict = "warning";
     }
@@ -149,8 +150,8 @@ export class FailureFinder {
       const waiting = this.#tracebacks.waiting(peeled.source);
       // The line explains the exception above it, which is reported with it.
       if (waiting !== undefined && explain(waiting)?.rule.failure === said.rule.failure) return [];
-      // What a launcher says last is weighed against all that was said before.
-      const before = said.rule.lastWord === true ? this.settle() : [];
+      // What a launcher says last, and what only follows from something, is weighed against all that was said before.
+      const before = said.rule.lastWord === true || said.rule.weight < 2 ? this.settle() : [];
       return [...before, ...this.#found({ ...said, place, startLine: place.line })];
     }
     const trend = this.#trends.line(body, place);
@@ -163,6 +164,14 @@ export class FailureFinder {
     if (!bareException.test(peeled.body)) return [];
     const known = explain(peeled.body);
     return known === undefined || known.rule.weight < 2 ? [] : this.#found({ ...known, place, startLine: place.line });
+  }
+
+  /** A launcher's exception ends the log of a process that says nothing more: what that one raised comes first. */
+  #finished(chains: readonly ExceptionChain[]): FailureReading[] {
+    return chains.flatMap((chain) => {
+      const before = consequences.test(chain.raised.at(-1)?.message ?? "") ? this.settle() : [];
+      return [...before, ...this.#chain(chain)];
+    });
   }
 
   #chain(chain: ExceptionChain): readonly FailureReading[] {
@@ -200,7 +209,7 @@ export class FailureFinder {
   #certain(finding: Finding): readonly FailureReading[] {
     const { rule, captured, place, startLine } = finding;
     if (rule.weight === 0 && (rule.lastWord === true ? this.#failed : this.#isEcho(place.line))) return [];
-    return this.#report({
+    const reading = {
       ...placed(place, startLine),
       failure: rule.failure,
       severity: rule.severity,
@@ -208,7 +217,8 @@ export class FailureFinder {
       cause: rule.cause(captured),
       remedy: rule.remedy(captured),
       subject: rule.subject?.(captured) ?? {},
-    });
+    };
+    return rule.heading === true ? this.#report(reading, false) : this.#report(reading);
   }
 
   /** A cause was found a moment ago: what only says that something went wrong follows from it. */

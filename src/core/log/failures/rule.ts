@@ -31,6 +31,8 @@ export interface FailureRule {
   readonly unless?: RegExp;
   /** It is the last word of a launcher: it counts only when nothing else was found before it. */
   readonly lastWord?: boolean;
+  /** It stands above the cause, which is no echo of it. */
+  readonly heading?: boolean;
   /** What was captured must also be so. */
   readonly when?: (captured: Captured) => boolean;
   /** It counts only after what comes next. */

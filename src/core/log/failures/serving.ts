@@ -8,9 +8,7 @@ export const servingRules: readonly FailureRule[] = [
     scope: "both",
     needles: [
       "EngineDeadError",
-      "EngineCore encountered",
       "Engine core initialization failed",
-      "EngineCore failed to start",
       "Received sigquit from a child process",
       "Executor failed",
       "Engine process failed",
@@ -22,8 +20,18 @@ export const servingRules: readonly FailureRule[] = [
       "EngineCore died",
     ],
     pattern:
-      /^(?:(?:[\w.]*\.)?(?:Async)?EngineDeadError\b|(?:[\w.]*RuntimeError: )?(?:Engine core initialization failed|Executor failed\.?|Engine process failed to start|Engine loop is not running|Background loop (?:is stopped|has errored already))|EngineCore (?:encountered a fatal error|failed to start)|Received sigquit from a child process|Engine core proc \S{1,60} died unexpectedly)/,
+      /^(?:(?:[\w.]*\.)?(?:Async)?EngineDeadError\b|(?:[\w.]*RuntimeError: )?(?:Engine core initialization failed|Executor failed\.?|Engine process failed to start|Engine loop is not running|Background loop (?:is stopped|has errored already))|Received sigquit from a child process|Engine core proc \S{1,60} died unexpectedly)/,
     cause: "The serving engine is gone: this is the consequence, the cause stands above in the log.",
+    remedy: "Mend the first error in the server's log, then start the server again; requests fail until then.",
+  }),
+  // It is the heading of the traceback that says why.
+  rule({
+    failure: "engine-dead",
+    weight: 1,
+    needles: ["EngineCore encountered", "EngineCore failed to start", "EngineCore hit an exception"],
+    pattern: /^EngineCore (?:encountered a fatal error|failed to start|hit an exception)/,
+    heading: true,
+    cause: "The serving engine is gone: the exception below this line in the log says why.",
     remedy: "Mend the first error in the server's log, then start the server again; requests fail until then.",
   }),
   rule({
@@ -102,11 +110,10 @@ export const servingRules: readonly FailureRule[] = [
       "Error: Shard",
       "Error: Webserver",
       "llama runner process",
-      "EngineCore hit an exception",
       "Executor worker ",
     ],
     pattern:
-      /^(?:(?:TimeoutError|RuntimeError)(?:: |\(')(?:No heartbeat received from MQLLMEngine|Engine process \(pid \d+\) died)|(?:[\w.]*\.)?MQEngineDeadError\b|Rank \d+ scheduler is dead|Watchdog timeout \(self\.watchdog|SIGQUIT received\. signum|(?:shard-manager: )?(?:text_generation_launcher: )?(?:Shard \d+ (?:crashed|failed to start)|Webserver Crashed)|Error: (?:Shard(?:CannotStart|Failed)|Webserver(?:Failed|CannotStart))\b|(?:Error: .{0,40}|.{0,160}(?:error|msg)=".{0,40})?llama runner process (?:has terminated|no longer running)|EngineCore hit an exception|(?:RuntimeError: )?Executor worker (?:died|returned error))/,
+      /^(?:(?:TimeoutError|RuntimeError)(?:: |\(')(?:No heartbeat received from MQLLMEngine|Engine process \(pid \d+\) died)|(?:[\w.]*\.)?MQEngineDeadError\b|Rank \d+ scheduler is dead|Watchdog timeout \(self\.watchdog|SIGQUIT received\. signum|(?:shard-manager: )?(?:text_generation_launcher: )?(?:Shard \d+ (?:crashed|failed to start)|Webserver Crashed)|Error: (?:Shard(?:CannotStart|Failed)|Webserver(?:Failed|CannotStart))\b|(?:Error: .{0,40}|.{0,160}(?:error|msg)=".{0,40})?llama runner process (?:has terminated|no longer running)|(?:RuntimeError: )?Executor worker (?:died|returned error))/,
     cause: "The serving engine is gone: this is the consequence, the cause stands above in the log.",
     remedy: "Mend the first error in the server's log, then start the server again; requests fail until then.",
   }),

@@ -129,9 +129,10 @@ export class TracebackTracker {
     return { consumed, finished: [...silent, ...finished] };
   }
 
-  /** A logger puts its prefix before the first line of a traceback only: the frames belong to the head above. */
+  /** A logger puts its own prefix before the first line of a traceback only: the frames belong to the head above. */
   #unlabelled(source: string, body: string): OpenChain | undefined {
-    if (source !== "" || this.#lastHead === "" || !body.startsWith("  File ")) return undefined;
+    const outer = source === "" ? this.#lastHead !== "" : this.#lastHead.startsWith(`${source} `);
+    if (!outer || !body.startsWith("  File ")) return undefined;
     const chain = this.#open.get(this.#lastHead);
     if (chain?.depth !== 1 || chain.raised.length > 0) return undefined;
     this.#open.delete(this.#lastHead);
