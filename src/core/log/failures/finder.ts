@@ -33,6 +33,8 @@ const ownMistakes =
 /** A line of a chat, or a field of a record: what it says was written by a person or a model. */
 const spoken =
   /^(?:<\|)?(?:user|assistant|human|system|gpt|tool|prompt|response|completion|question|answer|instruction)(?:\|>)?\s{0,2}:/i;
+/** `cp: `, `python3: `: another program says something, so the one that raised an exception before it is gone. */
+const programSpeaks = /^(?:\/[\w./+-]{1,80}|[a-z][\w.+-]{0,40}): /;
 /** What could be found in a line: the rules of which it holds a needle. */
 export interface AskedRules {
   readonly rules: readonly FailureRule[];
@@ -151,7 +153,8 @@ export class FailureFinder {
       // The line explains the exception above it, which is reported with it.
       if (waiting !== undefined && explain(waiting)?.rule.failure === said.rule.failure) return [];
       // What a launcher says last, and what only follows from something, is weighed against all that was said before.
-      const before = said.rule.lastWord === true || said.rule.weight < 2 ? this.settle() : [];
+      const last = said.rule.lastWord === true || said.rule.weight < 2 || programSpeaks.test(body);
+      const before = last ? this.settle() : [];
       return [...before, ...this.#found({ ...said, place, startLine: place.line })];
     }
     const trend = this.#trends.line(body, place);
