@@ -85,7 +85,21 @@ test("Windows line ends, colours and where the bytes are cut change nothing", ()
 const unquoted = [...failing, ...healthy].filter(({ lines }) => !lines.some((line) => line.startsWith("```")));
 
 test("prefixes of launchers and collectors change nothing", () => {
-  for (const prefix of ["[rank3]: ", "trainer-1  | ", "(Worker pid=4242) ", "2026-01-02T10:00:00.123456789Z "])
+  const prefixes = [
+    "[rank3]: ",
+    "trainer-1  | ",
+    "(Worker pid=4242) ",
+    "2026-01-02T10:00:00.123456789Z ",
+    "2026-01-02T10:00:00.123Z\t",
+    "1717171717.123456 ",
+    "10.0.0.12: ",
+    "node-3.cluster.local: ",
+    "gpu[03]: ",
+    "[1,mpirank:0,algo-1]<stderr>:",
+    "0|vllm     | ",
+    "trainer/0 ",
+  ];
+  for (const prefix of prefixes)
     for (const { name, lines, expected } of unquoted)
       assert.deepEqual(read(lines.map((line) => prefix + line)), [...expected].sort(), `${name} behind ${prefix}`);
 });

@@ -37,9 +37,29 @@ const prefixRules: readonly PrefixRule[] = [
   // srun --label: `12: `, padded to the widest task number; the line may begin with blanks of its own
   { pattern: /(?<source> {0,5}\d{1,5}): (?= {0,60}\S)/y, label: true },
   // torchrun --tee, PyTorch's rank prefix, hand-made ones: `[rank0]:`, `[default0]:`, `[w0] `, `[GPU 3] `
-  { pattern: /\[(?<source>(?:rank|default|worker|node|gpu|shard|proc|w)[ _=-]?\d{1,5})\](?:: ?| )/iy, label: true },
+  {
+    pattern: /\[(?<source>(?:rank|default|worker|trainer|node|gpu|shard|proc|w)[ _=-]?\d{1,5})\](?:: ?| )/iy,
+    label: true,
+  },
   // mpirun --tag-output, kubectl logs --prefix, pdsh: `[1,0]<stdout>:`, `[pod/vllm-0/server] `, `worker-1: `
   { pattern: /\[(?<source>[\w@.-]{0,60}\d{1,5},\d{1,5})\]<std(?:out|err)>: ?/y, label: true },
+  // SageMaker: `[1,mpirank:0,algo-1]<stderr>:`, `algo-1-x7k2p  | `; pm2: `0|vllm  | `; honcho: `web.1  | `
+  { pattern: /\[\d{1,5},(?<source>mpirank:\d{1,5},algo-\d{1,5})\]<std(?:out|err)>:/y, label: true },
+  {
+    pattern: /(?<source>algo-\d{1,5}-\w{4,8}|\d{1,3}\|[\w.-]{1,40}|[a-z][\w-]{0,40}\.\d{1,3})\s{1,20}\| ?/y,
+    label: true,
+  },
+  // pdsh, as DeepSpeed starts it: what the hostfile says, `10.0.0.12: `, `node-3.cluster.local: `, `gpu[03]: `
+  { pattern: /(?<source>\d{1,3}(?:\.\d{1,3}){3}): (?=\s{0,60}\S)/y, label: true },
+  { pattern: /\[(?<source>\d{1,3}(?:\.\d{1,3}){3})\] (?=\s{0,60}\S)/y, label: true },
+  {
+    pattern:
+      /(?<source>[a-z][\w-]{0,40}\d(?:\.[a-z][\w-]{0,40}){0,4}\.(?:local|lan|internal|cluster|hpc|edu|gov|org|net|com|io|ai|us|ca|au|uk|eu|de|at|ch|fr|nl|be|it|es|se|no|fi|dk|cz|jp|cn|kr|tw|sg)|(?:node|worker|gpu|compute|dgx|hgx)\[\d{1,5}\]): (?=\s{0,60}\S)/y,
+    label: true,
+  },
+  // torchx: `trainer/0 `; Intel MPI and torchrun together: `[0] [rank0]: `
+  { pattern: /(?<source>(?:trainer|worker|node|rank)\/\d{1,5}) (?=\s{0,60}\S)/y, label: true },
+  { pattern: /\[\d{1,5}\] (?=\[rank\d)/y, label: true },
   { pattern: /\[(?<source>pod\/[\w./-]{1,120})\] /y, label: true },
   {
     pattern:
@@ -101,7 +121,10 @@ const prefixRules: readonly PrefixRule[] = [
   },
   // ISO and plain times, as of docker, logging, structlog
   {
-    pattern: new RegExp(`(?:${date}|\\d\\d/\\d\\d)[ T:-]${clock}(?:Z|[+-]\\d\\d:?\\d\\d)?(?: - | \\| | >> | |: )`, "y"),
+    pattern: new RegExp(
+      `(?:${date}|\\d\\d/\\d\\d)[ T:-]${clock}(?:Z|[+-]\\d\\d:?\\d\\d)?(?: - | \\| | >> | |: |\\t)`,
+      "y",
+    ),
   },
   // Python's logging with the file: `INFO 2025-11-02 10:00:00,123 train.py:88 `
   { pattern: new RegExp(`(?<level>${levels}) {1,4}${date} ${clock} (?:[\\w./-]+\\.py:\\d+:? )?(?:- )?`, "y") },
@@ -111,6 +134,8 @@ const prefixRules: readonly PrefixRule[] = [
   { pattern: /\d{1,5}\.\d\d\.\d{3}\.\d{3} (?<level>[IWEDN]) /y },
   // a time alone, as `ts` and many loggers print it: `10:00:00 `, `Nov 02 10:00:00 `
   { pattern: /(?:[A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})? (?= {0,60}\S)/y },
+  // `ts %.s`: `1717171717.123456 `
+  { pattern: /\d{10}\.\d{6} (?=\s{0,60}\S)/y },
   // dmesg: `[1844021.551902] `
   { pattern: /\[ {0,8}\d{1,9}\.\d{6}\] /y },
   // levels by themselves: `[INFO] `, `INFO - `, `ERROR | `, `WARNING  `, `INFO:__main__:`
