@@ -27,13 +27,16 @@ const speaker =
 /** Set-up, validation and clean-up: never the job's own work. */
 const auxiliary = new RegExp(
   [
-    "^(?:Loading|Adding requests|Capturing|Sanity Check|Validation|Validating|Evaluating|Eval\\b|Val\\b|Finaliz",
+    "^(?:Loading|Adding requests|Capturing|Sanity Check|Valid(?:at(?:e|ion|ing))?\\b|Evaluat(?:ing|ion)\\b|\\[?(?:Eval|Val)\\b|Finaliz",
+    "Saving (?:checkpoint|model|weights|optimizer)|Writing (?:model|checkpoint) shards|Uploading checkpoint",
     "(?:\\w{1,20} )?Warm(?:ing)?[ -]?up|Multi-thread loading|Class {2,9}Images|Compiling|Profiling(?! iterations)|Initializing",
     "Autotun|Prefetching|Materializing|Resolving data files|Calculating loss|Bootstrapping for stddev",
     "Rendering prompts|Running tokenizer|Rendering conversations|Pre-?processing prompts|Tokenizing Prompts",
     // TRL and Axolotl get their data ready.
     "(?:Tokenizing|Truncating|Packing|Converting|Applying chat template to|Adding EOS to|Extracting prompt (?:in|from)) .{0,20}dataset",
     "Drop(?:ping)? (?:Long |Short |Samples? )|Add position_id)",
+    // Composer: `Epoch 1 (val)`.
+    "[[(](?:val|valid|validation|eval)[\\])]$",
   ].join("|"),
   "i",
 );
