@@ -279,4 +279,30 @@ export const schedulerRules: readonly FailureRule[] = [
     cause: (captured) => `Slurm refused the job: ${captured["what"] ?? group(captured, "step")}.`,
     remedy: "Correct the request (partition, account, GPUs, memory, time) and submit it again.",
   }),
+  rule({
+    failure: "preempted",
+    needles: ["Preempted to accommodate a workload"],
+    pattern: /^(?:.{0,120} )?Preempted to accommodate a workload/,
+    cause: "The cluster took the GPUs away for work of higher priority.",
+    remedy: "It is started again by the queue, if it may; let it resume from a checkpoint.",
+  }),
+  rule({
+    failure: "node-failure",
+    needles: ["has been set to ERROR in coordination service", "received SISTER_EOF", "stall_inspector.cc"],
+    pattern:
+      /^(?:\/job:\S{1,120} has been set to ERROR in coordination service|=>> PBS: job killed: node .{0,200}SISTER_EOF)/,
+    cause: "One of the nodes was lost.",
+    remedy: "Start again without that node; ask who runs the cluster about it.",
+  }),
+  rule({
+    failure: "nan-loss",
+    scope: "both",
+    weight: 3,
+    needles: ["number of nan iterations: ", "Loss became infinite or NaN", "NanLossDuringTrainingError"],
+    pattern:
+      /^ ?(?:iteration {1,12}\d{1,9}\/.{0,600}number of nan iterations: {1,6}[1-9]|[\w.]*FloatingPointError: Loss became infinite or NaN|[\w.]*NanLossDuringTrainingError: )/,
+    cause: "The loss is not a number any more.",
+    remedy:
+      "Go back to a checkpoint before it; lower the learning rate, clip gradients, and look at the data of that step.",
+  }),
 ];

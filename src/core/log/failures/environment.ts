@@ -203,4 +203,49 @@ export const environmentRules: readonly FailureRule[] = [
     remedy: "Give --chdir a folder that all nodes see.",
     subject: (captured) => ({ path: group(captured, "folder") }),
   }),
+  rule({
+    failure: "env-setup",
+    permanent: true,
+    needles: ["could not find a pyproject.toml", "init_fs_encoding: failed", "JAVA_HOME is not set"],
+    pattern:
+      /^(?:Poetry could not find a pyproject\.toml file|Fatal Python error: init_fs_encoding: failed|(?:Error: |ERROR: )?JAVA_HOME is not set)/,
+    cause: "The environment is not set up: the program does not find its own files.",
+    remedy:
+      "Start in the folder of the project; unset PYTHONHOME and PYTHONPATH, make the environment anew, or set JAVA_HOME in `setup`.",
+  }),
+  rule({
+    failure: "import-error",
+    permanent: true,
+    needles: ["Can't locate ", "Error: Cannot find module "],
+    pattern: /^(?:Can't locate (?<a>\S{1,120}) in @INC|Error: Cannot find module '(?<b>[^']{1,200})')/,
+    cause: (captured) =>
+      `The module ${captured["a"] ?? captured["b"] ?? ""} is not installed where the program looks for it.`,
+    remedy: "Install it for the interpreter that runs the job, or correct the path.",
+  }),
+  rule({
+    failure: "container-error",
+    permanent: true,
+    needles: [": exec format error", "failed to solve: process ", "no matching manifest for "],
+    pattern:
+      /^(?:exec \S{1,200}: exec format error|ERROR: failed to solve: process .{0,300}did not complete successfully|(?:docker: |Error response from daemon: )?no matching manifest for \S{1,60})/,
+    cause: "The image was not built, or is for another kind of processor.",
+    remedy:
+      "Read the step that failed above; build the image for this machine (--platform linux/amd64 or linux/arm64).",
+  }),
+  rule({
+    failure: "dependency-conflict",
+    scope: "both",
+    weight: 3,
+    permanent: true,
+    needles: [
+      "Could not solve for environment specs",
+      "compiled with different CUDA major versions",
+      "Descriptors cannot be created directly",
+    ],
+    pattern:
+      /^(?:(?:error {1,8}libmamba )?Could not solve for environment specs|RuntimeError: Detected that PyTorch and \w{1,30} were compiled with different CUDA major versions|TypeError: Descriptors cannot be created directly)/,
+    cause: "Packages that are installed or asked for do not go together.",
+    remedy:
+      "Install versions that go together, in an environment of their own (of PyTorch and torchvision those of one CUDA version; of protobuf below 4, where the message says so).",
+  }),
 ];

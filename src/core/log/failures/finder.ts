@@ -148,18 +148,20 @@ export class FailureFinder {
     if (own !== undefined) return this.#found({ ...own, place, startLine: place.line });
     if (spoken.test(body)) return [];
     const said = explainLine(body, peeled.level, asked.rules);
-    if (said !== undefined) {
-      const waiting = this.#tracebacks.waiting(peeled.source);
-      // The line explains the exception above it, which is reported with it.
-      if (waiting !== undefined && explain(waiting)?.rule.failure === said.rule.failure) return [];
-      // What a launcher says last, and what only follows from something, is weighed against all that was said before.
-      const last = said.rule.lastWord === true || said.rule.weight < 2 || programSpeaks.test(body);
-      const before = last ? this.settle() : [];
-      return [...before, ...this.#found({ ...said, place, startLine: place.line })];
-    }
+    if (said !== undefined) return this.#explained(said, peeled.source, body, place);
     const trend = this.#trends.line(body, place);
     if (trend !== undefined && !this.#isEcho(place.line)) return this.#report(trend);
     return asked.bareException ? this.#bare(peeled, place) : [];
+  }
+
+  #explained(said: Explanation, source: string, body: string, place: LinePlace): readonly FailureReading[] {
+    const waiting = this.#tracebacks.waiting(source);
+    // The line explains the exception above it, which is reported with it.
+    if (waiting !== undefined && explain(waiting)?.rule.failure === said.rule.failure) return [];
+    // What a launcher says last, and what only follows from something, is weighed against all that was said before.
+    const last = said.rule.lastWord === true || said.rule.weight < 2 || programSpeaks.test(body);
+    const before = last ? this.settle() : [];
+    return [...before, ...this.#found({ ...said, place, startLine: place.line })];
   }
 
   /** An exception that is printed without a traceback counts only when a rule knows its cause. */

@@ -23,7 +23,7 @@ export class HeldFindings {
 
   /** Whether any line decides about one. */
   get wantsLines(): boolean {
-    return this.#held.some(byAnyLine);
+    return this.#held.some((finding) => byAnyLine(finding) || finding.rule.held?.everyLine === true);
   }
 
   /** Keeps a finding until it is decided. */

@@ -202,4 +202,39 @@ export const hubRules: readonly FailureRule[] = [
     cause: "W&B has no valid API key on this host.",
     remedy: "Set WANDB_API_KEY (or run `wandb login` once on the host), or turn it off with WANDB_MODE=offline.",
   }),
+  rule({
+    failure: "auth",
+    scope: "both",
+    weight: 3,
+    permanent: true,
+    needles: [
+      "failed to perform copy command due to error",
+      "couldn't fetch token: ",
+      "You must be logged in to the server",
+      "Could not find kaggle.json",
+      "DefaultCredentialsError",
+      "ERROR CODE: AuthenticationFailed",
+      "RESPONSE 403: 403 Server failed to authenticate",
+    ],
+    pattern:
+      /^(?:failed to perform copy command due to error: .{0,300}(?:no SAS token|OAuth token|AuthenticationFailed)|(?:RESPONSE 403: 403 Server failed to authenticate|ERROR CODE: AuthenticationFailed)|(?:ERROR : )?.{0,200}couldn't fetch token: |error: You must be logged in to the server|(?:[\w.]*(?:OSError|Error): )?Could not find kaggle\.json|[\w.]*DefaultCredentialsError: )/,
+    cause: "The storage service or cluster got no valid credentials.",
+    remedy:
+      "Log in again on this host with the tool of the service (azcopy login, rclone config reconnect, gcloud auth application-default login, kubectl's login, kaggle.json), and start again.",
+  }),
+  rule({
+    failure: "repo-not-found",
+    permanent: true,
+    needles: ["pull model manifest: file does not exist"],
+    pattern: /^Error: pull model manifest: file does not exist/,
+    cause: "There is no model of this name in the registry.",
+    remedy: "Look up the name and tag of the model, and correct the command.",
+  }),
+  rule({
+    failure: "corrupt-file",
+    needles: ["corrupted on transfer: "],
+    pattern: /^(?:ERROR : )?.{0,200}corrupted on transfer: /,
+    cause: "A file arrived with another checksum than it has at its source.",
+    remedy: "Delete the file and copy it again; if it happens again, look at the disk and the network of this host.",
+  }),
 ];

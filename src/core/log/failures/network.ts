@@ -8,6 +8,10 @@ const remedy =
 /** The rows of aria2's table of results. */
 const aria2Results = { takenBack: /^[\da-f]{6}\|OK +\||Download complete: /, confirmed: /^[\da-f]{6}\|ERR +\|/ };
 
+/** What is printed between two tries says nothing. */
+const ownServerAnswers =
+  /^(?!curl: |\+|\.+$|%|-{2}|[Ww]ait|[Ss]leep|[Rr]etry|[Nn]ot (?:ready|up)|.{0,60}\bnot (?:ready|up)\b|.{0,40}[Ww]aiting)\S/;
+
 /** Network: only what is final. Retries are healthy until they are used up. */
 export const networkRules: readonly FailureRule[] = [
   rule({
@@ -125,6 +129,16 @@ export const networkRules: readonly FailureRule[] = [
     cause,
     remedy,
   }),
+  // A script that waits for a server of its own asks until it answers: any line of what comes after it takes this back.
+  rule({
+    failure: "network",
+    needles: ["curl: (7) Failed to connect to "],
+    pattern: /^curl: \(7\) Failed to connect to (?:localhost|127\.0\.0\.1|0\.0\.0\.0|::1) port (?<port>\d{1,5})\b/,
+    held: { takenBack: ownServerAnswers, confirmed: /(?!)/, everyLine: true },
+    cause: (captured) => `Nothing answered on port ${group(captured, "port")} of this machine up to the end.`,
+    remedy: "Look into the log of the server that was to listen there; it may have died, or listen on another port.",
+    subject: (captured) => ({ port: group(captured, "port") }),
+  }),
   rule({
     failure: "network",
     needles: ["curl: ("],
@@ -236,5 +250,19 @@ export const networkRules: readonly FailureRule[] = [
     cause: "The server failed or did not answer in time.",
     remedy:
       "Start it again later (most downloads resume); W&B can write offline (WANDB_MODE=offline) and be synced afterwards.",
+  }),
+  rule({
+    failure: "rate-limit",
+    needles: ["An error occurred (SlowDown)"],
+    pattern: /^(?:.{0,300} )?An error occurred \(SlowDown\) when calling .{0,80}reached max retries/,
+    cause: "The storage service refused so many requests at once.",
+    remedy: "Use fewer transfers at once, spread files over more prefixes, and start again.",
+  }),
+  rule({
+    failure: "port-in-use",
+    needles: ["java.net.BindException: Address already in use", "kind: AddrInUse"],
+    pattern: /^(?:.{0,120})?(?:java\.net\.BindException: Address already in use|Os \{ code: 98, kind: AddrInUse)/,
+    cause: "Another process holds the port.",
+    remedy: "Find it with `ss -ltnp`, stop it, or take another port.",
   }),
 ];

@@ -192,6 +192,36 @@ export const outputRules: readonly FailureRule[] = [
     remedy:
       "Go back to an earlier checkpoint; use bf16 instead of fp16, a lower learning rate, gradient clipping, and look at the batch.",
   }),
+  rule({
+    failure: "partial-output",
+    needles: [
+      "Final Job Status: CompletedWith",
+      "files/objects could not be",
+      "download failed: s3://",
+      "upload failed: ",
+    ],
+    pattern:
+      /^(?:Final Job Status: (?:CompletedWithErrors|CompletedWithSkipped|Failed)\b|CommandException: \d{1,9} files?\/objects? could not be|(?:download|upload) failed: .{1,600} An error occurred \((?!SlowDown)\w{1,60}\) when calling )/,
+    cause: "Some files were not transferred.",
+    remedy: "Start the transfer again: what is there already is passed over; the lines above name the files.",
+  }),
+  rule({
+    failure: "empty-output",
+    needles: ["Output file is empty, nothing was encoded"],
+    pattern: /^Output file is empty, nothing was encoded/,
+    cause: "Nothing was written: the output is empty.",
+    remedy:
+      "Look at the options that cut the input (-ss, -t, filters), and at whether the input has what is asked for.",
+  }),
+  rule({
+    failure: "silent-fallback",
+    severity: "warning",
+    needles: ["Device is changed from GPU to CPU", "bitsandbytes was compiled without GPU support"],
+    pattern:
+      /^(?:.{0,120}\.cc:\d{1,5}: Device is changed from GPU to CPU|(?:.{0,200}UserWarning: )?The installed version of bitsandbytes was compiled without GPU support)/,
+    cause: "It goes on without the GPU, many times slower.",
+    remedy: "Install the build for this GPU, and look with nvidia-smi whether one is there.",
+  }),
 ];
 
 function failedShare(captured: Captured): number {

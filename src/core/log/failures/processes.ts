@@ -40,7 +40,7 @@ export const processRules: readonly FailureRule[] = [
   }),
   rule({
     failure: "native-crash",
-    weight: 1,
+    weight: 0,
     needles: ["Illegal instruction", "Floating point exception", "Aborted"],
     pattern:
       /^(?:[^\s:]{1,200}: line \d+: {1,8}\d+ (?<what>Illegal instruction|Floating point exception|Aborted)\b|(?<alone>Illegal instruction|Floating point exception|Aborted) \(core dumped\)\s*$)/,
@@ -135,5 +135,45 @@ export const processRules: readonly FailureRule[] = [
     remedy:
       "Look at the log of that process (torchrun: --log-dir, --tee 3; srun: --output with %t), and at the lines above.",
     subject: () => ({}),
+  }),
+  rule({
+    failure: "killed-oom",
+    scope: "both",
+    weight: 3,
+    needles: [
+      "java.lang.OutOfMemoryError",
+      "JavaScript heap out of memory",
+      "Job has gone over cgroup memory limit",
+      "KilledWorker: ",
+      "memory allocation of ",
+    ],
+    pattern:
+      /^(?:(?:.{0,100}[: ])?java\.lang\.OutOfMemoryError: |(?:FATAL ERROR: )?.{0,80}JavaScript heap out of memory|(?:.{0,80} )?Job has gone over cgroup memory limit|[\w.]*KilledWorker: |memory allocation of \d{1,20} bytes failed)/,
+    cause: "The program needed more main memory than it had.",
+    remedy: "Give it more (heap size, --mem, request_memory), or let it work on smaller pieces and with fewer workers.",
+  }),
+  rule({
+    failure: "native-crash",
+    needles: [
+      "GGML_ASSERT(",
+      "double free or corruption",
+      "free(): invalid ",
+      "malloc(): ",
+      "corrupted size vs. prev_size",
+      "Check failure stack trace: ",
+    ],
+    pattern:
+      /^(?:.{0,160}GGML_ASSERT\(.{1,300}\) failed|(?:double free or corruption|free\(\): invalid (?:pointer|size|next size)|malloc\(\): .{1,60}|corrupted size vs\. prev_size)\b.{0,40}$|\*\*\* Check failure stack trace: \*\*\*)/,
+    // What the shell says of its end says it for all of them.
+    held: { takenBack: /\b(?:Aborted|core dumped|SIGABRT|[Ss]ignal 6)\b/, confirmed: /(?!)/ },
+    cause: "The program broke off inside native code.",
+    remedy: "Look at the lines above for what was checked; another version of the library that is named mostly helps.",
+  }),
+  rule({
+    failure: "worker-died",
+    needles: ["WORKER TIMEOUT (pid:"],
+    pattern: /^WORKER TIMEOUT \(pid:\d{1,9}\)/,
+    cause: "The web server ended one of its workers because a request took longer than its --timeout.",
+    remedy: "Raise --timeout of gunicorn, or let long work be done elsewhere.",
   }),
 ];

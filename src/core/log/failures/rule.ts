@@ -10,6 +10,8 @@ export interface HeldUntil {
   readonly takenBack: RegExp;
   /** Such a line confirms it; without this, any other line does, and so does the end of the log. */
   readonly confirmed?: RegExp;
+  /** Lines that say nothing by themselves may take it back. */
+  readonly everyLine?: boolean;
 }
 
 /** One kind of failure in one family of wordings. The words of tools change with versions: rules are data. */

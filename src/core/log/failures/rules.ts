@@ -3,6 +3,7 @@ import { deprecatedRules } from "./deprecated";
 import { distributedRules, schedulerRules } from "./distributed";
 import { environmentRules } from "./environment";
 import { gpuRules } from "./gpu";
+import { gpuRuntimeRules } from "./gpuRuntimes";
 import { hubRules } from "./hub";
 import { localisedRules } from "./localised";
 import { networkRules } from "./network";
@@ -22,6 +23,7 @@ const all: readonly FailureRule[] = [
   ...processRules,
   ...storageRules,
   ...gpuRules,
+  ...gpuRuntimeRules,
   ...hubRules,
   ...distributedRules,
   ...servingRules,

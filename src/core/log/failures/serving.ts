@@ -204,4 +204,41 @@ export const servingRules: readonly FailureRule[] = [
     cause: "The program refuses this combination of options.",
     remedy: "Change the option that the message names and start again.",
   }),
+  rule({
+    failure: "config-error",
+    scope: "both",
+    permanent: true,
+    needles: [
+      "No such queue. Job not submitted",
+      "Unable to run job: ",
+      "error: error validating ",
+      "MissingMandatoryValue: ",
+      "Unsupported nproc_per_node value",
+      "BuilderConfig '",
+      "must be evenly divisible",
+      "--load_best_model_at_end requires",
+    ],
+    pattern:
+      /^(?:\S{1,60}: No such queue\. Job not submitted|Unable to run job: |error: error validating "|[\w.]*MissingMandatoryValue: |ValueError: (?:Unsupported nproc_per_node value|BuilderConfig '.{1,60}' not found|.{0,200}must be evenly divisible|--load_best_model_at_end requires))/,
+    cause: "An option or value was refused at the start.",
+    remedy: "Correct what the message names and start again.",
+  }),
+  rule({
+    failure: "template-error",
+    scope: "exception",
+    weight: 3,
+    permanent: true,
+    needles: ["is not a built-in template name", "Template "],
+    pattern:
+      /^(?:RuntimeError: Chat template .{1,80} is not a built-in template name|ValueError: Template \S{1,60} does not exist)/,
+    cause: "There is no chat template of this name.",
+    remedy: "Take one of the names that the program knows, or give a file.",
+  }),
+  rule({
+    failure: "engine-dead",
+    needles: ["failed to load all models"],
+    pattern: /^error: creating server: Internal - failed to load all models/,
+    cause: "The model server ended because it could not load its models.",
+    remedy: "Read the table of models above for the reason of each, mend it, and start the server again.",
+  }),
 ];

@@ -201,6 +201,44 @@ export const shellRules: readonly FailureRule[] = [
     remedy: "Check the path or address, and the job's working folder (`cwd`).",
     subject: (captured) => ({ path: namedFile(captured) }),
   }),
+  rule({
+    failure: "command-not-found",
+    subject: (captured) => ({ program: captured["a"] ?? captured["b"] ?? "" }),
+    permanent: true,
+    needles: ["execvp error on file ", "pyenv: "],
+    pattern:
+      /^(?:\[proxy:\S{1,60}\] )?(?:HYDU_create_process .{0,80}execvp error on file (?<a>\S{1,120}) \(No such file|pyenv: (?<b>[\w.+-]{1,60}): command not found)/,
+    cause: (captured) =>
+      `The program ${captured["a"] ?? captured["b"] ?? ""} does not exist in the environment that the job got.`,
+    remedy: "Install it there, or give its absolute path; of an environment, activate it in `setup`.",
+  }),
+  rule({
+    failure: "file-not-found",
+    permanent: true,
+    needles: [
+      ": no matches found: ",
+      "error: Unable to open file ",
+      "error: Could not open file ",
+      ": can't read ",
+      "Failed to copy: directory not found",
+    ],
+    pattern:
+      /^(?:[\w./-]{1,80}:\d{1,5}: no matches found: (?<a>.{1,200})|zsh: no matches found: (?<b>.{1,200})|sbatch: error: Unable to open file (?<c>.{1,200})|jq: error: Could not open file (?<d>.{1,200}?): No such file.{0,20}|sed: can't read (?<e>.{1,200}?): No such file.{0,20}|(?:ERROR : .{0,200}|NOTICE: )?Failed to copy: directory not found)$/,
+    cause: (captured) =>
+      `The file or folder ${captured["a"] ?? captured["b"] ?? captured["c"] ?? captured["d"] ?? captured["e"] ?? "to copy"} does not exist.`,
+    remedy:
+      "Correct the path, or run what writes it first; relative paths count from the folder the job was started in.",
+  }),
+  rule({
+    failure: "permission",
+    permanent: true,
+    needles: ["slurmstepd: error: Could not open stdout file", "effective uid is not 0"],
+    pattern:
+      /^(?:slurmstepd: error: Could not open std(?:out|err) file .{1,300}: Permission denied|sudo: effective uid is not 0)/,
+    cause: "The job may not do this here: its log cannot be written, or sudo does not work on this file system.",
+    remedy:
+      "Write to a folder of your own, or ask who runs the machine; sudo does not work in containers and on file systems without setuid.",
+  }),
 ];
 
 function named(captured: Readonly<Record<string, string | undefined>>): string {

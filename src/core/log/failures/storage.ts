@@ -257,4 +257,38 @@ export const storageRules: readonly FailureRule[] = [
     remedy: "Start the container with --shm-size=16g (more than 30 % of the memory) or --ipc=host.",
     subject: () => ({ sign: "slow" }),
   }),
+  rule({
+    failure: "disk-full",
+    scope: "both",
+    weight: 3,
+    needles: ["write error (disk full?)", "database or disk is full", "OutOfDiskError"],
+    pattern:
+      /^(?:.{1,300}: {1,4}write error \(disk full\?\)|[\w.]*OperationalError: .{0,60}database or disk is full|[\w.]*OutOfDiskError: )/,
+    cause: "The disk is full.",
+    remedy: "Free space or write elsewhere (`df -h`), then start again; what was written last may be incomplete.",
+  }),
+  rule({
+    failure: "filesystem",
+    needles: ["not responding, timed out"],
+    pattern: /^nfs: server \S{1,120} not responding, timed out/,
+    cause: "The file server does not answer.",
+    remedy: "Ask who runs the file server; jobs that wait for it go on or fail when it is back.",
+  }),
+  rule({
+    failure: "corrupt-file",
+    scope: "both",
+    weight: 3,
+    permanent: true,
+    needles: [
+      "DataLossError: ",
+      "untagged enum ModelWrapper",
+      "could not parse ModelProto from",
+      "mmap length is greater than file size",
+      "UnidentifiedImageError: ",
+    ],
+    pattern:
+      /^(?:[\w.]*DataLossError: .{0,300}(?:corrupted|truncated) record|[\w.]*Exception: data did not match any variant of untagged enum ModelWrapper|[\w.]*Error: .{0,60}could not parse ModelProto from|ValueError: mmap length is greater than file size|[\w.]*UnidentifiedImageError: cannot identify image file)/,
+    cause: "A file is damaged or cut off, or written by a newer version of its library.",
+    remedy: "Fetch or write the file again; of a tokenizer, update transformers and tokenizers.",
+  }),
 ];
