@@ -91,7 +91,7 @@ export const distributedRules: readonly FailureRule[] = [
     failure: "nccl-error",
     needles: ["NCCL WARN "],
     pattern:
-      /NCCL WARN (?:Call to ibv_\w+ failed|NET\/IB ?: ?Got (?:completion|async)|Cuda failure|Duplicate GPU detected|Bootstrap ?: no socket interface|Mismatched collective)(?<what>.{0,120})/,
+      /NCCL WARN (?:Call to ibv_\w+ failed|NET\/IB ?: ?Got (?:completion|async)|Cuda failure|Duplicate GPU detected|Bootstrap ?: (?=no socket interface)|Mismatched collective)(?<what>.{0,120})/,
     cause: (captured) =>
       `The GPUs could not talk to each other (NCCL)${group(captured, "what") === "" ? "" : `: ${group(captured, "what").trim()}`}.`,
     remedy:

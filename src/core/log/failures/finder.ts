@@ -219,7 +219,8 @@ export class FailureFinder {
       failure: rule.failure,
       severity: rule.severity,
       permanent: rule.permanent,
-      cause: rule.cause(captured),
+      // What is quoted may end with a full stop of its own.
+      cause: rule.cause(captured).replace(/(?<!\.)\.\.$/, "."),
       remedy: rule.remedy(captured),
       subject: rule.subject?.(captured) ?? {},
     };

@@ -85,13 +85,17 @@ export const shellRules: readonly FailureRule[] = [
     permanent: true,
     needles: [": Permission denied"],
     pattern: new RegExp(
-      String.raw`^(?:${launcher}: (?:(?:failed to (?:run command|execute)|can(?:no|')t (?:run command|execute)) )?${quote}${program}${quote}|(?:mkdir|cp|mv|touch|tee|ln|tar|rsync|install): .{0,60}?['‘](?<path>[^'’]{1,300})['’]|(?:-?(?:/\S{0,80}/)?(?:ba|da|a|k|z)?sh|[^\s:]{1,200}\.(?:sh|bash|slurm|sbatch)): ?(?:line )?(?:\d+:)? ?(?<script>[^\s:]{1,200})|(?:slurmstepd(?:-[\w.-]{1,60})?: )?error: execve\(\): (?<step>[^\s:]{1,200})): Permission denied\s*$`,
+      String.raw`^(?:${launcher}: (?:(?:failed to (?:run command|execute)|can(?:no|')t (?:run command|execute)) )?${quote}${program}${quote}|(?:mkdir|cp|mv|touch|tee|ln|tar|rsync|install): .{0,60}?['‘](?<path>[^'’]{1,300})['’]|tee: (?<written>[^\s:]{1,300})|(?:-?(?:/\S{0,80}/)?(?:ba|da|a|k|z)?sh|[^\s:]{1,200}\.(?:sh|bash|slurm|sbatch)): ?(?:line )?(?:\d+:)? ?(?<script>[^\s:]{1,200})|(?:slurmstepd(?:-[\w.-]{1,60})?: )?error: execve\(\): (?<step>[^\s:]{1,200})): Permission denied\s*$`,
       "u",
     ),
     cause: (captured) =>
-      `${named(captured)} may not be executed (or a file it writes may not be opened): permission denied, exit code 126.`,
+      written(captured) === ""
+        ? `${named(captured)} may not be executed (or a file it writes may not be opened): permission denied, exit code 126.`
+        : `The job may not write here: ${written(captured)}: permission denied.`,
     remedy: (captured) =>
-      `Make it executable (\`chmod +x ${named(captured)}\`) or start it through its interpreter (\`bash …\`, \`python …\`); look at the owner with \`ls -l\`.`,
+      written(captured) !== ""
+        ? "Look at the owner with `ls -ld` (of the folder above it, too); use a folder of your own, or ask for access."
+        : `Make it executable (\`chmod +x ${named(captured)}\`) or start it through its interpreter (\`bash …\`, \`python …\`); look at the owner with \`ls -l\`.`,
     subject: (captured) => ({ program: named(captured) }),
   }),
   rule({
@@ -242,7 +246,12 @@ export const shellRules: readonly FailureRule[] = [
 ];
 
 function named(captured: Readonly<Record<string, string | undefined>>): string {
-  return captured["program"] ?? captured["script"] ?? captured["step"] ?? captured["path"] ?? "the program";
+  return captured["program"] ?? captured["script"] ?? captured["step"] ?? (written(captured) || "the program");
+}
+
+/** What could not be written, or `""`. */
+function written(captured: Readonly<Record<string, string | undefined>>): string {
+  return captured["path"] ?? captured["written"] ?? "";
 }
 
 function namedFile(captured: Readonly<Record<string, string | undefined>>): string {
