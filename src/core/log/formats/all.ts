@@ -4,6 +4,8 @@ import { curlFormats } from "./curl";
 import { gaugeFormats } from "./gauges";
 import { kerasFormats } from "./keras";
 import { llamaCppFormats } from "./llamaCpp";
+import { moreJobFormats } from "./moreJobs";
+import { moreTrainerFormats } from "./moreTrainers";
 import { nanoGptFormats } from "./nanoGpt";
 import { rowFormats } from "./rows";
 import { seedFormats } from "./seed";
@@ -20,6 +22,7 @@ export const progressFormats: readonly ProgressFormat[] = [
   ...seedFormats,
   ...serverFormats,
   ...tqdmFormats,
+  ...moreTrainerFormats,
   ...trainerFormats,
   ...stepFormats,
   ...nanoGptFormats,
@@ -32,5 +35,6 @@ export const progressFormats: readonly ProgressFormat[] = [
   ...llamaCppFormats,
   ...kerasFormats,
   ...gaugeFormats,
+  ...moreJobFormats,
   ...loopFormats,
 ];

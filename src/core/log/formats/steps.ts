@@ -23,7 +23,8 @@ export const stepFormats: readonly ProgressFormat[] = [
     key: "megatron",
     trigger: " iteration ",
     needles: ["iteration "],
-    read: ({ body }) => readMegatron(` ${body.trimStart()}`),
+    // GPT-NeoX puts its samples in front.
+    read: ({ body }) => readMegatron(` ${body.trimStart().replace(/^samples\/sec: [\d.]{1,20} \| /, "")}`),
   },
   {
     // torchtitan 0.1+, `validate step:` in its validation: `step: 10  loss:  8.02114  grad_norm: …  memory: 51.62GiB(54.35%)  tps: 7,120  tflops: … mfu: 41.69%`
