@@ -1,6 +1,6 @@
 import { group, rule, type FailureRule } from "./rule";
 
-/** Several processes, several hosts: NCCL, torchrun, Ray, data loaders, batch systems. */
+/** Several processes, several hosts: NCCL, torchrun, Ray, data loaders. */
 export const distributedRules: readonly FailureRule[] = [
   rule({
     failure: "nccl-timeout",
@@ -138,6 +138,8 @@ export const distributedRules: readonly FailureRule[] = [
     ],
     pattern:
       /^(?:[\w.]*(?:Error|Exception|BrokenProcessPool)(?:\(\w{1,60}\))?(?:: |$|\n).{0,200})?(?:One of the subprocesses has abruptly died|.{0,40}(?:ActorDiedError|RayActorError|WorkerCrashedError)|A worker died or was killed while executing a task|.{0,80}A process in the process pool was terminated abruptly|DataLoader worker \(pid(?:\(s\))? [\d, ]+\) exited unexpectedly|Worker proc \S{1,60} died unexpectedly|The actor died unexpectedly|Pin memory thread exited unexpectedly|WorkerProc initialization failed|Process \S{1,60} died with exit code (?!0\b|-15\b))|^[\w.]*(?:TerminatedWorker|WorkerLost)Error: /,
+    // What ray::… raised follows.
+    unless: /\bray::/,
     cause:
       "A worker process died without an error of its own: mostly killed because the host ran out of main memory, or crashed.",
     remedy:
@@ -199,110 +201,31 @@ export const distributedRules: readonly FailureRule[] = [
     remedy:
       "Look into `dmesg` or the cgroup's memory events; use fewer workers or smaller pieces, or ask for more memory (--mem).",
   }),
+  // torchrun's list of what failed: what ended first stands last
+  rule({
+    failure: "killed-oom",
+    scope: "exception",
+    weight: 1,
+    needles: ["ChildFailedError"],
+    pattern: /^(?:[\w.]*\.)?ChildFailedError\b[\s\S]{0,8000}\nRoot Cause[\s\S]{0,400}\n\s{1,4}exitcode\s{1,4}: -9\b/,
+    cause: "A process of the job was killed with signal 9, nearly always because the host ran out of main memory.",
+    remedy:
+      "Look into `dmesg` or the cgroup's memory events; use fewer workers or smaller pieces, or ask for more memory (--mem).",
+  }),
+  rule({
+    failure: "segfault",
+    scope: "exception",
+    weight: 1,
+    needles: ["ChildFailedError"],
+    pattern: /^(?:[\w.]*\.)?ChildFailedError\b[\s\S]{0,8000}\nRoot Cause[\s\S]{0,400}\n\s{1,4}exitcode\s{1,4}: -11\b/,
+    cause: "A process of the job crashed in native code (segmentation fault).",
+    remedy: "Run it with `python -X faulthandler`; mostly a native package does not fit its libraries.",
+  }),
   rule({
     failure: "segfault",
     needles: ["failed (exitcode: -11)", "exits with return code = -11"],
     pattern: /^(?:failed \(exitcode: -11\)|.{0,200}exits with return code = -11)/,
     cause: "A process of the job crashed in native code (segmentation fault).",
     remedy: "Run it with `python -X faulthandler`; mostly a native package does not fit its libraries.",
-  }),
-];
-
-const otherTimeLimits = [
-  "exceeded hard wallclock time",
-  "active longer than specified deadline",
-  "has been revoked",
-  "timeout: sending signal ",
-];
-
-/** Batch systems. */
-export const schedulerRules: readonly FailureRule[] = [
-  rule({
-    failure: "time-limit",
-    permanent: true,
-    weight: 3,
-    needles: [
-      "DUE TO TIME LIMIT",
-      "TERM_RUNLIMIT",
-      "job killed: walltime",
-      "exceeded limit walltime",
-      ...otherTimeLimits,
-    ],
-    pattern:
-      /^(?:slurmstepd(?:-[\w.-]{1,60})?: |srun: .{0,40})?(?:error: )?\*{0,3} ?(?:(?:JOB|STEP) (?<job>[\d._a-z+]+) ON \S{1,100} )?.{0,80}(?:CANCELLED AT \S{1,40} DUE TO TIME LIMIT|TERM_RUNLIMIT|job killed: walltime|exceeded limit walltime|exceeded hard wallclock time|active longer than specified deadline)|^(?:salloc: Job allocation \d+ has been revoked|timeout: sending signal \w{3,7} to command )/,
-    cause: "The batch system stopped the job because its requested time was over.",
-    remedy:
-      "Ask for more time (--time), or resume from the last checkpoint in a new job; `--signal=B:USR1@300` lets it save in time.",
-  }),
-  rule({
-    failure: "node-failure",
-    weight: 3,
-    needles: [
-      ...["NODE FAILURE", "Node failure on", "NODE_FAIL", "NodeDiedError", "has been marked dead because"],
-      ...["lost communication with a remote daemon", "missing step on node", "(NodeLost)", "NodeNotReady"],
-    ],
-    scope: "both",
-    pattern:
-      /^(?:[\w.]*NodeDiedError\b|srun: error: Node failure on \S+|(?:slurmstepd(?:-[\w.-]{1,60})?|srun): error: .{0,100}DUE TO NODE FAILURE|.{0,100}NODE_FAIL\b|The node with node id: .{0,200}has been marked dead because|ORTE has lost communication with a remote daemon|srun: error: .{0,60}io error and missing step on node|.{0,60}\(NodeLost\))/,
-    cause: "A node of the job stopped answering.",
-    remedy: "Start the job again from its last checkpoint, without that node (--exclude).",
-  }),
-  rule({
-    failure: "preempted",
-    weight: 3,
-    needles: ["DUE TO PREEMPTION", "DUE TO JOB REQUEUE", " preempted", "Preempted", "was low on resource: "],
-    pattern:
-      /^(?:slurmstepd(?:-[\w.-]{1,60})?|srun): (?:error: )?.{0,100}DUE TO (?:PREEMPTION|JOB REQUEUE)|^(?:Warning {1,8}\w{1,20} .{0,80})?(?:Preempted (?:by|in order to)\b|The node was low on resource: )|^(?:\[\w+\])?(?:(?:The|This|Your) )?(?:[Ss]pot )?(?:[Ii]nstance|[Cc]luster|[Nn]ode|VM|[Jj]ob|[Pp]od)\b.{0,60} (?:was|is being|has been) preempted\b/,
-    unless: /\bearlier\b|\battempt\b|\b[Rr]esum|\b[Pp]revious/,
-    cause: "The scheduler took the job off its node (preempted or put back into the queue).",
-    remedy: "It starts again when it is its turn; make sure that it resumes from a checkpoint.",
-  }),
-  rule({
-    failure: "killed-oom",
-    weight: 3,
-    needles: [
-      ...["Out Of Memory", "Exceeded job memory limit", "exceeded memory limit", "Exceeded step memory limit"],
-      ...["job killed: mem ", "TERM_MEMLIMIT", "OOMKilled"],
-    ],
-    pattern:
-      /^(?:=>> PBS: job killed: (?:v?mem|pvmem) |TERM_MEMLIMIT\b|(?:Reason: {1,20}|.{0,60}\b)OOMKilled\b|slurmstepd(?:-[\w.-]{1,60})?: error: (?:Exceeded (?:job|step) memory limit|Job \S+ exceeded memory limit)|srun: error: .{0,100}Out Of Memory)/,
-    cause: "The job used more main memory than it had asked the batch system for.",
-    remedy: "Ask for more (--mem), or use fewer workers.",
-  }),
-  rule({
-    failure: "config-error",
-    permanent: true,
-    needles: ["sbatch: error: ", "srun: error: Unable to"],
-    pattern:
-      /^(?:sbatch: error: (?:Batch job submission failed: )?(?<what>.{1,200})|srun: error: Unable to (?:create step|allocate resources).{0,20}: (?<step>.{1,160}))/,
-    unless: /Memory specification can not be satisfied.*warning|Unable to open file/,
-    cause: (captured) => `Slurm refused the job: ${captured["what"] ?? group(captured, "step")}.`,
-    remedy: "Correct the request (partition, account, GPUs, memory, time) and submit it again.",
-  }),
-  rule({
-    failure: "preempted",
-    needles: ["Preempted to accommodate a workload"],
-    pattern: /^(?:.{0,120} )?Preempted to accommodate a workload/,
-    cause: "The cluster took the GPUs away for work of higher priority.",
-    remedy: "It is started again by the queue, if it may; let it resume from a checkpoint.",
-  }),
-  rule({
-    failure: "node-failure",
-    needles: ["has been set to ERROR in coordination service", "received SISTER_EOF", "stall_inspector.cc"],
-    pattern:
-      /^(?:\/job:\S{1,120} has been set to ERROR in coordination service|=>> PBS: job killed: node .{0,200}SISTER_EOF)/,
-    cause: "One of the nodes was lost.",
-    remedy: "Start again without that node; ask who runs the cluster about it.",
-  }),
-  rule({
-    failure: "nan-loss",
-    scope: "both",
-    weight: 3,
-    needles: ["number of nan iterations: ", "Loss became infinite or NaN", "NanLossDuringTrainingError"],
-    pattern:
-      /^ ?(?:iteration {1,12}\d{1,9}\/.{0,600}number of nan iterations: {1,6}[1-9]|[\w.]*FloatingPointError: Loss became infinite or NaN|[\w.]*NanLossDuringTrainingError: )/,
-    cause: "The loss is not a number any more.",
-    remedy:
-      "Go back to a checkpoint before it; lower the learning rate, clip gradients, and look at the data of that step.",
   }),
 ];

@@ -288,8 +288,17 @@ function unknownException(chain: ExceptionChain, message: string, place: LinePla
     failure: "python-exception",
     severity: "error",
     permanent: false,
-    cause: `The program stopped with an exception: ${words}`,
-    remedy: "Read the traceback from its last line of your own code upwards; mend that, and start the stage again.",
+    ...(consequences.test(message)
+      ? {
+          cause: `Another process of the job failed, and its own error is not in this log: ${words}`,
+          remedy:
+            "Look into the log of that process; with torchrun, `--tee 3` brings the output of every rank here, and @record on the main function its traceback.",
+        }
+      : {
+          cause: `The program stopped with an exception: ${words}`,
+          remedy:
+            "Read the traceback from its last line of your own code upwards; mend that, and start the stage again.",
+        }),
     subject: { exception: words.replace(/\d+/g, "0").slice(0, 120) },
   };
 }

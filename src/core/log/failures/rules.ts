@@ -1,6 +1,6 @@
 import { compileRules } from "./compile";
 import { deprecatedRules } from "./deprecated";
-import { distributedRules, schedulerRules } from "./distributed";
+import { distributedRules } from "./distributed";
 import { environmentRules } from "./environment";
 import { gpuRules } from "./gpu";
 import { gpuRuntimeRules } from "./gpuRuntimes";
@@ -11,6 +11,7 @@ import { outputRules } from "./outputs";
 import { processRules } from "./processes";
 import { pythonRules } from "./python";
 import type { FailureRule } from "./rule";
+import { schedulerRules } from "./schedulers";
 import { servingRules } from "./serving";
 import { shellRules } from "./shell";
 import { storageRules } from "./storage";

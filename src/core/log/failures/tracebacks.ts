@@ -35,6 +35,10 @@ interface OpenChain extends ExceptionChain {
   /** Heads whose exception line has not come yet; several processes may write at once. */
   depth: number;
   chained: boolean;
+  /** What was raised last only passes on what another process raised, whose frames follow. */
+  passedOn: boolean;
+  /** The traceback under way stands in a list, two columns to the right. */
+  listed: boolean;
   /** The line before said that this is not the last try: harmless if the program goes on. */
   readonly retried: boolean;
   /** rich drew it in a box. */
@@ -50,7 +54,14 @@ const head =
 const boxedHead = /^\s{0,80}[╭┌]─+ Traceback \(most recent call last\) ─+[╮┐]\s*$/;
 const boxLine = /^[│┃╭╰┌└]/;
 const connector =
-  /^(?:The above exception was the direct cause of the following exception|During handling of the above exception, another exception occurred):/;
+  /^(?:The above exception was the direct cause of the following exception|During handling of the above exception, another exception occurred|-- Process \d+ terminated with the following error):/;
+/** A traceback that another process raised, below the exception that passes it on: a DataLoader's, torchrun's list. */
+const passedOnHead = /^(?:Original | {2}traceback\s*: )Traceback \(most recent call last\):\s*$/;
+/** ray: this line names the remote function, and its frames follow without a head. */
+const remoteHead =
+  /^(?:ray\.exceptions\.)?(?:RayTaskError|ActorDiedError|RayActorError)(?:\([\w.]{1,80}\))?: .{0,200}\bray::\S/;
+/** torchrun's list of what failed goes on for so many lines. */
+const launcherException = /^(?:[\w.]*\.)?ChildFailedError\b/;
 const exceptionLine = /^(?:[A-Za-z_]\w*\.){0,12}[A-Za-z_]\w*(?:\([\w.]{1,80}\))?(?:: .*|:?\s*)$/;
 const tryingAgain =
   /\b(?:[Ss]kipping|[Ff]alling back|[Cc]ontinuing (?:without|anyway)|[Rr]etrying|will retry|[Rr]etry in|trying again|attempt \d+ ?(?:\/|of) ?\d+|(?:ok|succeeded) after \d+ (?:attempts|retries))\b/;
@@ -64,6 +75,8 @@ export const tracebackNeedles: readonly string[] = [
   "Traceback (most recent call last)",
   "Exception in thread ",
   "Exception ignored ",
+  "RayTaskError",
+  " creation task, ray::",
   loggingHead,
 ];
 /** One of these is in each line that says that something is tried again. */
@@ -80,8 +93,9 @@ export const attemptNeedles: readonly string[] = [
   "ontinuing ",
 ];
 
-/** Lines after an exception that may still belong to its message. */
+/** Lines after an exception that may still belong to its message; and to torchrun's list of what failed. */
 const continuationLines = 8;
+const listLines = 40;
 /** Foreign lines inside a traceback after which it is given up. */
 const foreignLines = 40;
 /** Lines of others after which a process that fell silent in its traceback is taken for done with it. */
@@ -118,6 +132,7 @@ export class TracebackTracker {
     const open = this.#open.get(source) ?? this.#unlabelled(source, whole);
     if (whole.includes("Traceback (most recent call last)") && (head.test(whole) || boxedHead.test(whole)))
       return this.#head(open, peeled, place);
+    if ((open === undefined || open.depth === 0) && remoteHead.test(whole)) return this.#remote(open, peeled, place);
     const body = open?.boxed === true ? whole.trim() : whole;
     const silent = this.#open.size === 0 ? [] : this.#silent(source);
     if (open === undefined) {
@@ -161,7 +176,9 @@ export class TracebackTracker {
 
   /** Ends what waits for lines that may never come. */
   settle(): readonly ExceptionChain[] {
-    const waiting = [...this.#open.values()].filter((chain) => chain.raised.length > 0 && chain.depth === 0);
+    const waiting = [...this.#open.values()].filter(
+      (chain) => chain.raised.length > 0 && (chain.depth === 0 || chain.passedOn),
+    );
     for (const chain of waiting) this.#open.delete(chain.source);
     return waiting;
   }
@@ -171,9 +188,11 @@ export class TracebackTracker {
     peeled: PeeledLine,
     place: LinePlace,
   ): { consumed: true; finished: ExceptionChain[] } {
-    if (open !== undefined && (open.depth > 0 || open.chained)) {
+    const passedOn = passedOnHead.test(peeled.body);
+    if (open !== undefined && (open.depth > 0 || open.chained || passedOn)) {
       open.depth++;
       open.chained = false;
+      open.listed = peeled.body.startsWith("  ");
       return { consumed: true, finished: [] };
     }
     this.#lastHead = peeled.source;
@@ -189,11 +208,25 @@ export class TracebackTracker {
       retried: this.#retrying,
       depth: 1,
       chained: false,
+      passedOn: false,
+      listed: false,
       foreign: 0,
       silent: 0,
     });
     this.#announced.delete(peeled.source);
     return { consumed: true, finished: open === undefined ? [] : [open] };
+  }
+
+  /** An exception of ray's without a traceback of its own: that of the remote function follows. */
+  #remote(
+    open: OpenChain | undefined,
+    peeled: PeeledLine,
+    place: LinePlace,
+  ): { consumed: true; finished: readonly ExceptionChain[] } {
+    const { finished } = this.#head(open, peeled, place);
+    const chain = this.#open.get(peeled.source);
+    if (chain !== undefined) raise(chain, peeled.body, place);
+    return { consumed: true, finished };
   }
 
   /** Chains whose process has said nothing for long, while `source` spoke. */
@@ -208,16 +241,17 @@ export class TracebackTracker {
     return done;
   }
 
-  #frame(open: OpenChain, body: string, place: LinePlace): { consumed: boolean; finished: ExceptionChain[] } {
+  #frame(open: OpenChain, whole: string, place: LinePlace): { consumed: boolean; finished: ExceptionChain[] } {
+    const body = open.listed && whole.startsWith("  ") ? whole.slice(2) : whole;
     if (body === "" || /^\s/.test(body) || (open.boxed && boxLine.test(body))) return { consumed: true, finished: [] };
     if (exceptionLine.test(body)) {
-      open.depth--;
-      open.raised.push({ place, message: body.trimEnd(), continued: 0 });
+      raise(open, body, place);
       return { consumed: true, finished: [] };
     }
     open.foreign++;
-    if (open.foreign > foreignLines) this.#open.delete(open.source);
-    return { consumed: false, finished: [] };
+    if (open.foreign <= foreignLines) return { consumed: false, finished: [] };
+    this.#open.delete(open.source);
+    return { consumed: false, finished: open.passedOn ? [open] : [] };
   }
 
   #after(open: OpenChain, peeled: PeeledLine): { consumed: boolean; finished: ExceptionChain[] } {
@@ -231,7 +265,8 @@ export class TracebackTracker {
     if ((tryingAgain.test(body) && !usedUp.test(body)) || (open.retried && peeled.record && peeled.level !== "ERROR"))
       open.harmless = true;
     this.#remember(open.source, body);
-    if (last === undefined || last.continued >= continuationLines || peeled.level === "INFO" || open.harmless) {
+    const most = open.raised.some((one) => launcherException.test(one.message)) ? listLines : continuationLines;
+    if (last === undefined || last.continued >= most || peeled.level === "INFO" || open.harmless) {
       this.#open.delete(open.source);
       return { consumed: false, finished: [open] };
     }
@@ -252,6 +287,14 @@ export class TracebackTracker {
       if (this.#announcedFor > announcedLines) this.#announced.clear();
     }
   }
+}
+
+/** An exception line ends a traceback; one of ray's begins that of the remote function. */
+function raise(chain: OpenChain, body: string, place: LinePlace): void {
+  chain.raised.push({ place, message: body.trimEnd(), continued: 0 });
+  chain.listed = false;
+  chain.passedOn = remoteHead.test(body);
+  if (!chain.passedOn) chain.depth--;
 }
 
 /** Exception groups draw a tree beside their tracebacks: `  | ValueError: x`, `    +----`. */
