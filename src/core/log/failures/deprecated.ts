@@ -18,6 +18,19 @@ export const deprecatedRules: readonly FailureRule[] = [
       "Replace `huggingface-cli` by `hf` in the command (`hf download REPO …`, `hf auth login`) and start it again.",
     subject: () => replacement,
   }),
+  // vLLM's benchmarks/benchmark_*.py since 0.10
+  rule({
+    failure: "deprecated-command",
+    permanent: true,
+    needles: ["DEPRECATED: This "],
+    pattern:
+      /^DEPRECATED: This (?:script|command|tool|program) (?:has (?:been )?|was )(?<what>moved|replaced|renamed|removed)\b/,
+    unless: /forwarding|still works|will be removed/i,
+    cause: (captured) =>
+      `This command is only a stub that prints a notice and exits with code 1: it was ${group(captured, "what")}, and nothing was done.`,
+    remedy:
+      "Use the command that the next lines name (for vLLM's benchmarks `vllm bench serve …`), with the same options.",
+  }),
   // other stubs: llama.cpp's old names print two lines and exit 1
   rule({
     failure: "deprecated-command",

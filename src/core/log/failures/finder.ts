@@ -33,6 +33,9 @@ const ownMistakes =
 /** A line of a chat, or a field of a record: what it says was written by a person or a model. */
 const spoken =
   /^(?:<\|)?(?:user|assistant|human|system|gpt|tool|prompt|response|completion|question|answer|instruction)(?:\|>)?\s{0,2}:/i;
+/** A script's own name before its lines; not the role of a chat. */
+const scriptTag =
+  /^\[(?!(?:user|assistant|human|system|gpt|tool|prompt|response|model)\b)[A-Za-z][\w./-]{1,30}\] (?=\S)/i;
 /** `cp: `, `python3: `: another program says something, so the one that raised an exception before it is gone. */
 const programSpeaks = /^(?:\/[\w./+-]{1,80}|[a-z][\w.+-]{0,40}): /;
 /** What could be found in a line: the rules of which it holds a needle. */
@@ -147,7 +150,7 @@ export class FailureFinder {
     if (own === "harmless") return [];
     if (own !== undefined) return this.#found({ ...own, place, startLine: place.line });
     if (spoken.test(body)) return [];
-    const said = explainLine(body, peeled.level, asked.rules);
+    const said = explainLine(body, peeled.level, asked.rules) ?? explainTagged(body, peeled.level, asked.rules);
     if (said !== undefined) return this.#explained(said, peeled.source, body, place);
     const trend = this.#trends.line(body, place);
     if (trend !== undefined && !this.#isEcho(place.line)) return this.#report(trend);
@@ -244,6 +247,13 @@ function explainLine(body: string, level: string, rules: readonly FailureRule[])
     if (captured !== undefined) return { rule, captured };
   }
   return undefined;
+}
+
+/** What a script says behind a name of its own: `[bench] `. */
+function explainTagged(body: string, level: string, rules: readonly FailureRule[]): Explanation | undefined {
+  if (rules.length === 0 || !body.startsWith("[")) return undefined;
+  const inner = body.replace(scriptTag, "");
+  return inner === body || spoken.test(inner) ? undefined : explainLine(inner, level, rules);
 }
 
 /** The rule that knows most about an exception. */

@@ -143,9 +143,9 @@ export const gpuRules: readonly FailureRule[] = [
     permanent: true,
     scope: "both",
     weight: 3,
-    needles: ["NVRM: Xid (", "uncorrectable ECC error", "ncorrectable ECC"],
+    needles: ["NVRM: Xid (", "uncorrectable ECC error", "ncorrectable ECC", "CUDA_ERROR_ECC_UNCORRECTABLE"],
     pattern:
-      /(?:^NVRM: Xid \([^)]{1,60}\): (?:48|64|92|94|95|140),|(?:CUDA error: |^)uncorrectable ECC error encountered|^.{0,100}Error: .{0,200}[Uu]ncorrectable ECC)/,
+      /(?:^NVRM: Xid \([^)]{1,60}\): (?:48|64|92|94|95|140),|(?:CUDA error: |^)uncorrectable ECC error encountered|^.{0,100}Error: .{0,200}[Uu]ncorrectable ECC|CUDA_ERROR_ECC_UNCORRECTABLE)/,
     cause: "The GPU found a memory error that it cannot correct (ECC).",
     remedy:
       "Nothing in the job helps: start it again on another GPU; the administrator should reset this one (Xid 48/94/95).",

@@ -53,10 +53,23 @@ export const hubRules: readonly FailureRule[] = [
     pattern:
       /RepositoryNotFoundError|modelscope\.hub\.errors\.NotExistError|HFValidationError: Repo id must|(?<repo>[\w./-]{1,120}) is not a local folder and is not a valid model identifier|DatasetNotFoundError: |RevisionNotFoundError/,
     // a name that does not exist is answered with 401 and "Invalid username or password", too
-    unless: /Invalid (?:user token|credentials)|GatedRepo|Cannot access gated/,
+    unless: /Invalid (?:user token|credentials)|GatedRepo|Cannot access gated|HFValidationError: .{0,120}: '[./~]/,
     cause:
       "No repository (or revision) with this name exists on the hub, or it is private and the job is not logged in.",
     remedy: repoRemedy,
+  }),
+  // a folder that is not there is taken for a name on the hub
+  rule({
+    failure: "file-not-found",
+    permanent: true,
+    scope: "exception",
+    weight: 3,
+    needles: ["HFValidationError", "Incorrect path_or_model_id"],
+    pattern: /(?:HFValidationError: Repo id must .{0,120}|Incorrect path_or_model_id): '(?<path>[./~][^']{0,300})'/,
+    cause: (captured) =>
+      `The folder ${group(captured, "path")} does not exist on this machine, so it was taken for a name on the hub.`,
+    remedy: "Check the path (`ls`), and that its disk is mounted here; a relative path counts from the job's `cwd`.",
+    subject: (captured) => ({ path: group(captured, "path") }),
   }),
   rule({
     failure: "repo-not-found",

@@ -9,7 +9,7 @@ export const servingRules: readonly FailureRule[] = [
     needles: [
       "EngineDeadError",
       "Engine core initialization failed",
-      "Received sigquit from a child process",
+      "Received sigquit from a child proc",
       "Executor failed",
       "Engine process failed",
       "Background loop",
@@ -20,7 +20,7 @@ export const servingRules: readonly FailureRule[] = [
       "EngineCore died",
     ],
     pattern:
-      /^(?:(?:[\w.]*\.)?(?:Async)?EngineDeadError\b|(?:[\w.]*RuntimeError: )?(?:Engine core initialization failed|Executor failed\.?|Engine process failed to start|Engine loop is not running|Background loop (?:is stopped|has errored already))|Received sigquit from a child process|Engine core proc \S{1,60} died unexpectedly)/,
+      /^(?:(?:[\w.]*\.)?(?:Async)?EngineDeadError\b|(?:[\w.]*RuntimeError: )?(?:Engine core initialization failed|Executor failed\.?|Engine process failed to start|Engine loop is not running|Background loop (?:is stopped|has errored already))|Received sigquit from a child proces|Engine core proc \S{1,60} died unexpectedly)/,
     cause: "The serving engine is gone: this is the consequence, the cause stands above in the log.",
     remedy: "Mend the first error in the server's log, then start the server again; requests fail until then.",
   }),
