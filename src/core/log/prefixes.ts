@@ -128,6 +128,8 @@ const prefixRules: readonly PrefixRule[] = [
   },
   // Python's logging with the file: `INFO 2025-11-02 10:00:00,123 train.py:88 `
   { pattern: new RegExp(`(?<level>${levels}) {1,4}${date} ${clock} (?:[\\w./-]+\\.py:\\d+:? )?(?:- )?`, "y") },
+  // submitit: `submitit WARNING (2025-11-02 10:00:00,123) - `
+  { pattern: new RegExp(`[a-z][\\w.]{0,40} (?<level>${levels}) \\(${date} ${clock}\\) - `, "y") },
   // a bare time, if a level follows: `10:00:00 | INFO `, `10:00:00 [INFO] `
   { pattern: new RegExp(`${clock}(?: - | \\| | )(?=\\[?(?:${levels})\\b)`, "y") },
   // llama.cpp: `0.12.441.207 I `
@@ -151,8 +153,8 @@ const prefixRules: readonly PrefixRule[] = [
   { pattern: /[\w.]{1,80}:[\w<>]{1,60}:\d{1,6} - /y },
   { pattern: /(?:root|__main__|mmengine|[a-z_][\w.]*\.\w+) (?:-|\|) /y },
   { pattern: /(?:root|__main__): /y },
-  // the file that logs: `train.py:88 - `
-  { pattern: /[\w-]{1,60}\.py:\d{1,6} (?:- )?(?=\S)/y },
+  // the file that logs: `train.py:88 - `; ray's: `worker.py:1821 -- `
+  { pattern: /[\w-]{1,60}\.py:\d{1,6} (?:-{1,2} )?(?=\S)/y },
 ];
 
 /** Takes every known prefix off a line. Looks at the first 400 characters only. */

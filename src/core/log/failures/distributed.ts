@@ -139,7 +139,7 @@ export const distributedRules: readonly FailureRule[] = [
     pattern:
       /^(?:[\w.]*(?:Error|Exception|BrokenProcessPool)(?:\(\w{1,60}\))?(?:: |$|\n).{0,200})?(?:One of the subprocesses has abruptly died|.{0,40}(?:ActorDiedError|RayActorError|WorkerCrashedError)|A worker died or was killed while executing a task|.{0,80}A process in the process pool was terminated abruptly|DataLoader worker \(pid(?:\(s\))? [\d, ]+\) exited unexpectedly|Worker proc \S{1,60} died unexpectedly|The actor died unexpectedly|Pin memory thread exited unexpectedly|WorkerProc initialization failed|Process \S{1,60} died with exit code (?!0\b|-15\b))|^[\w.]*(?:TerminatedWorker|WorkerLost)Error: /,
     // What ray::… raised follows.
-    unless: /\bray::/,
+    unless: /\bray::|its node has died/,
     cause:
       "A worker process died without an error of its own: mostly killed because the host ran out of main memory, or crashed.",
     remedy:
@@ -184,6 +184,17 @@ export const distributedRules: readonly FailureRule[] = [
     cause: (captured) => `A worker process of the engine died (exit code ${group(captured, "code")}).`,
     remedy: "Its own error stands above in the log; mend that and start the server again.",
     subject: () => ({}),
+  }),
+  // Horovod says it each minute; once is normal while a rank still loads its data
+  rule({
+    failure: "stalled",
+    severity: "warning",
+    needles: ["One or more tensors were submitted to be reduced"],
+    pattern: /^.{0,100}One or more tensors were submitted to be reduced/,
+    held: { takenBack: /^progress$/, confirmed: /One or more tensors were submitted to be reduced/ },
+    cause: "Some ranks do not take part any more while the others wait for them: the training stands still.",
+    remedy:
+      "Look at the ranks that the next lines call missing: their own logs, `py-spy dump --pid PID`; one of them mostly died or took another way through the code.",
   }),
   // torchrun's own line about a rank; exit code -15 is a victim, 1 has its traceback above
   rule({

@@ -47,13 +47,23 @@ export const environmentRules: readonly FailureRule[] = [
       "slurmstepd: error: pyxis: ",
     ],
     pattern:
-      /^(?:docker: )?(?:Error response from daemon: (?<what>(?!pull access denied|unauthorized|toomanyrequests|denied:).{1,200})|docker: .{0,60}(?:[Cc]annot connect to the Docker daemon|permission denied while trying to connect).{0,100}|Error: .{0,60}(?:OCI runtime|crun: |runc: |runc create|CDI devices).{0,200}|nvidia-container-cli: .{1,160}|[Cc]annot connect to the Docker daemon.{0,100}|FATAL: {2,8}\S.{1,200}|slurmstepd(?:-[\w.-]{1,60})?: error: pyxis: (?!\s).{1,160})/,
+      /^(?:docker: )?(?:Error response from daemon: (?<what>(?!pull access denied|unauthorized|toomanyrequests|denied:).{1,200})|docker: .{0,60}[Cc]annot connect to the Docker daemon.{0,100}|Error: .{0,60}(?:OCI runtime|crun: |runc: |runc create|CDI devices).{0,200}|nvidia-container-cli: .{1,160}|[Cc]annot connect to the Docker daemon.{0,100}|FATAL: {2,8}\S.{1,200}|slurmstepd(?:-[\w.-]{1,60})?: error: pyxis: (?!\s).{1,160})/,
     unless:
       /river\/library version mismatch|address already in use|port is already allocated|No such container|[Nn]o space left|unauthorized: |daemon: (?:Get|Head|Post|Put) "https?:/,
     cause: (captured) =>
       `The container could not be started${captured["what"] === undefined ? "" : `: ${captured["what"]}`}.`,
     remedy:
       "For GPUs install nvidia-container-toolkit on the host and restart the daemon (podman: `nvidia-ctk cdi generate`); else correct what the line names.",
+  }),
+  rule({
+    failure: "permission",
+    permanent: true,
+    needles: ["permission denied while trying to connect to the "],
+    pattern:
+      /^(?:docker: |ERROR: |Error: )?(?:Got )?permission denied while trying to connect to the (?<what>Docker|docker)/,
+    cause: "The job's user may not use Docker: its socket belongs to another group.",
+    remedy:
+      "Have the user put into the group docker (`sudo usermod -aG docker $USER`, then log in anew), or use rootless Docker, podman or apptainer.",
   }),
   rule({
     failure: "service-failed",

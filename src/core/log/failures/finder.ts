@@ -58,6 +58,7 @@ export class FailureFinder {
   #failed = false;
   #lastError = Number.NEGATIVE_INFINITY;
   #verdict: LogVerdict = "healthy";
+  #lastDone: { readonly label: string | undefined; readonly done: number | undefined } | undefined;
 
   /**
    * @param rules of the session file, tried before all others
@@ -98,10 +99,11 @@ export class FailureFinder {
 
   /** Takes a reading of progress: runs of them can show a failure, and a process that goes on has survived its last traceback. */
   progress(reading: ProgressReading, where: () => LinePlace, body: string): readonly FailureReading[] {
-    const finished = this.#tracebacks.progressed(reading.source);
+    const finished = this.#tracebacks.progressed(reading.source, this.#drawnAgain(reading));
     const readings = finished.length === 0 ? [] : this.#finished(finished);
-    // A quick way gives no body: that there was a line is what counts.
-    if (this.#held.some) readings.push(...this.#decided(this.#held.decide(body === "" ? "progress" : body)));
+    // A quick way gives no body: that there was progress is what counts.
+    if (this.#held.some && body !== "") readings.push(...this.#decided(this.#held.decide(body)));
+    if (this.#held.some) readings.push(...this.#decided(this.#held.decide("progress")));
     const own = this.#own?.look(body);
     if (own === "harmless") return readings;
     if (own !== undefined) {
@@ -111,6 +113,13 @@ export class FailureFinder {
     const trend = this.#trends.progress(reading, where);
     if (trend !== undefined) readings.push(...this.#report(trend));
     return readings;
+  }
+
+  /** A bar is drawn once more when it is closed, also by an exception: that is no progress. */
+  #drawnAgain({ label, done }: ProgressReading): boolean {
+    const last = this.#lastDone;
+    this.#lastDone = { label, done };
+    return last !== undefined && done !== undefined && last.label === label && last.done === done;
   }
 
   /** Returns what was only waiting for lines that may never come. */

@@ -12,9 +12,14 @@ export interface Finding {
 /** More than these do not wait. */
 const mostHeld = 16;
 
+interface Held {
+  readonly finding: Finding;
+  readonly about: string | undefined;
+}
+
 /** Findings that count only after what comes next: see `HeldUntil`. */
 export class HeldFindings {
-  #held: readonly Finding[] = [];
+  #held: readonly Held[] = [];
 
   /** Whether any waits. */
   get some(): boolean {
@@ -23,29 +28,33 @@ export class HeldFindings {
 
   /** Whether any line decides about one. */
   get wantsLines(): boolean {
-    return this.#held.some((finding) => byAnyLine(finding) || finding.rule.held?.everyLine === true);
+    return this.#held.some(({ finding }) => byAnyLine(finding) || finding.rule.held?.everyLine === true);
   }
 
   /** Keeps a finding until it is decided. */
   hold(finding: Finding): void {
-    if (this.#held.length < mostHeld) this.#held = [...this.#held, finding];
+    if (this.#held.length >= mostHeld) return;
+    const { about } = finding.rule.held ?? {};
+    const named = about?.(finding.captured) ?? (about === undefined ? undefined : this.#held.at(-1)?.about);
+    this.#held = [...this.#held, { finding, about: named }];
   }
 
   /** What a line confirms: of several, which are about one event, the one that says most. */
   decide(line: string): Finding | undefined {
     const body = line.trim();
     if (body === "") return undefined;
-    const left = this.#held.filter(({ rule }) => rule.held?.takenBack.test(body) !== true);
-    const waits = ({ rule }: Finding): boolean => rule.held?.confirmed?.test(body) === false;
+    const left = this.#held.filter((held) => !isTakenBack(held, body));
+    const waits = ({ finding, about }: Held): boolean =>
+      finding.rule.held?.confirmed?.test(body) === false || (about !== undefined && !body.includes(about));
     this.#held = left.filter(waits);
-    return strongest(left.filter((finding) => !waits(finding)));
+    return strongest(left.filter((held) => !waits(held)));
   }
 
   /** What any line would confirm: none came. */
   settle(): readonly Finding[] {
-    const certain = this.#held.filter(byAnyLine);
-    this.#held = this.#held.filter((finding) => !byAnyLine(finding));
-    return certain;
+    const certain = this.#held.filter(({ finding }) => byAnyLine(finding));
+    this.#held = this.#held.filter(({ finding }) => !byAnyLine(finding));
+    return certain.map(({ finding }) => finding);
   }
 
   /** The log has ended: nothing will be taken back any more. */
@@ -60,9 +69,15 @@ function byAnyLine({ rule }: Finding): boolean {
   return rule.held?.confirmed === undefined;
 }
 
-function strongest(findings: readonly Finding[]): Finding | undefined {
-  return findings.reduce<Finding | undefined>(
-    (best, finding) => (best === undefined || finding.rule.weight > best.rule.weight ? finding : best),
+function isTakenBack({ finding, about }: Held, body: string): boolean {
+  const { held } = finding.rule;
+  if (held?.allTakenBack?.test(body) === true) return true;
+  return held?.takenBack.test(body) === true && (about === undefined || body.includes(about));
+}
+
+function strongest(held: readonly Held[]): Finding | undefined {
+  return held.reduce<Finding | undefined>(
+    (best, { finding }) => (best === undefined || finding.rule.weight > best.rule.weight ? finding : best),
     undefined,
   );
 }

@@ -1,4 +1,4 @@
-import { group, rule, type FailureRule } from "./rule";
+import { group, rule, type Captured, type FailureRule } from "./rule";
 
 const cause = (captured: Readonly<Record<string, string | undefined>>): string =>
   `The connection to the server could not be made or was cut${captured["what"] === undefined ? "" : `: ${captured["what"].trim()}`}.`;
@@ -6,7 +6,13 @@ const remedy =
   "Start it again (most downloads resume). Check proxy and firewall of the host (HTTPS_PROXY, HF_ENDPOINT); HF_HUB_DOWNLOAD_TIMEOUT can be raised.";
 
 /** The rows of aria2's table of results. */
-const aria2Results = { takenBack: /^[\da-f]{6}\|OK +\||Download complete: /, confirmed: /^[\da-f]{6}\|ERR +\|/ };
+const aria2Results = {
+  takenBack: /^[\da-f]{6}\|OK +\||Download complete: /,
+  confirmed: /^[\da-f]{6}\|ERR +\|/,
+  allTakenBack: /^\(OK\):download completed\.$/,
+  // The reason stands a line below the address.
+  about: (captured: Captured): string | undefined => /[^/?#]{1,200}(?=[?#]|$)/.exec(captured["uri"] ?? "")?.[0],
+};
 
 /** What is printed between two tries says nothing. */
 const ownServerAnswers =
@@ -120,6 +126,23 @@ export const networkRules: readonly FailureRule[] = [
     cause,
     remedy,
   }),
+  // Go programs: ollama, docker, kubectl
+  rule({
+    failure: "network",
+    needles: [
+      "TLS handshake timeout",
+      "i/o timeout",
+      "connection reset by peer",
+      "no such host",
+      "context deadline exceeded",
+      ": connection refused",
+      "nexpected EOF",
+    ],
+    pattern:
+      /^(?:Error|error|ERROR|FATAL|fatal)(?:\[\d{1,6}\])?:? .{0,120}(?:Get|Head|Post|Put) "https?:[^"]{1,600}": (?<what>.{0,160}(?:TLS handshake timeout|i\/o timeout|connection reset by peer|no such host|context deadline exceeded|connection refused|unexpected EOF).{0,80})/,
+    cause,
+    remedy,
+  }),
   // rclone, aws, uv
   rule({
     failure: "network",
@@ -153,7 +176,7 @@ export const networkRules: readonly FailureRule[] = [
     failure: "auth",
     permanent: true,
     needles: ["errorCode=24 "],
-    pattern: /^.{0,200}errorCode=24 /,
+    pattern: /^.{0,200}errorCode=24 (?:URI=(?<uri>\S{1,2000}))?/,
     held: aria2Results,
     cause: "The server refuses the download: credentials are missing or wrong, or a signed link has expired.",
     remedy: "Check the login for this server (--header with a token, .netrc) and whether the link is still valid.",
@@ -162,15 +185,24 @@ export const networkRules: readonly FailureRule[] = [
     failure: "file-not-found",
     permanent: true,
     needles: ["errorCode=3 ", "errorCode=4 "],
-    pattern: /^.{0,200}errorCode=[34] /,
+    pattern: /^.{0,200}errorCode=[34] (?:URI=(?<uri>\S{1,2000}))?/,
     held: aria2Results,
     cause: "The server has no file of this name (404).",
     remedy: "Check the address.",
   }),
   rule({
+    failure: "rate-limit",
+    needles: ["errorCode=22 The response status"],
+    pattern: /^.{0,200}errorCode=22 The response status is not successful\. status=429/,
+    held: aria2Results,
+    cause: "The server refused the download because of too many requests (HTTP 429).",
+    remedy: "Wait, then start it again with fewer connections (-x, -j); log in if the server allows more then.",
+  }),
+  rule({
     failure: "network",
     needles: ["Download aborted", "errorCode="],
-    pattern: /^(?:.{0,100} )?(?:(?:CUID#\d+ - )?Download aborted\. .{1,200}|.{0,200}errorCode=(?!7 )\d{1,2} .{0,200})$/,
+    pattern:
+      /^(?:.{0,100} )?(?:(?:CUID#\d+ - )?Download aborted\. (?:URI=(?<uri>\S{1,2000}))?.{0,200}|.{0,200}errorCode=(?!7 )\d{1,2} .{0,200})$/,
     held: aria2Results,
     weight: 0,
     cause: "aria2 gave the download up.",
@@ -179,7 +211,7 @@ export const networkRules: readonly FailureRule[] = [
   rule({
     failure: "network",
     weight: 0,
-    needles: ["|ERR |", "|ERR  |", "|OK  |", "Download complete: "],
+    needles: ["|ERR |", "|ERR  |", "|OK  |", "Download complete: ", "(OK):download completed."],
     pattern: /^[\da-f]{6}\|ERR +\|.{1,300}$/,
     cause: "aria2 gave the download up.",
     remedy: "Start it again with the same command: aria2 resumes from its .aria2 file.",

@@ -153,6 +153,19 @@ export const outputRules: readonly FailureRule[] = [
       "Look at the first error of a request: time-outs need fewer requests at once or a longer client time-out, HTTP 400 a correct request (model name, length, chat template).",
     subject: () => ({}),
   }),
+  // an evaluation or a generator whose server refuses what it asks
+  rule({
+    failure: "request-errors",
+    scope: "exception",
+    weight: 2,
+    needles: ["Client Error: "],
+    pattern:
+      /HTTPError: (?<status>4(?:00|04|05|13|15|22)) Client Error: .{0,60} for url: https?:\/\/[^/\s]{1,200}\/(?:v1\/|generate|completions?\b|chat\/|api\/(?:chat|generate)\b)/,
+    cause: (captured) => `The server refuses the requests of this stage (HTTP ${group(captured, "status")}).`,
+    remedy:
+      "Compare what is sent with what the server takes: the model's name (`curl …/v1/models`), the path, the length, the chat template.",
+    subject: () => ({}),
+  }),
   rule({
     failure: "partial-output",
     severity: "warning",
@@ -204,6 +217,17 @@ export const outputRules: readonly FailureRule[] = [
       /^(?:Final Job Status: (?:CompletedWithErrors|CompletedWithSkipped|Failed)\b|CommandException: \d{1,9} files?\/objects? could not be|(?:download|upload) failed: .{1,600} An error occurred \((?!SlowDown)\w{1,60}\) when calling )/,
     cause: "Some files were not transferred.",
     remedy: "Start the transfer again: what is there already is passed over; the lines above name the files.",
+  }),
+  // its last word also when a script goes on
+  rule({
+    failure: "partial-output",
+    weight: 0,
+    needles: ["(code 23)", "(code 24)"],
+    pattern:
+      /^rsync error: some files\/attrs were not transferred .{0,60}\(code 23\)|^rsync warning: some files vanished .{0,80}\(code 24\)/,
+    cause: "The copy is not complete: some files were not transferred.",
+    remedy:
+      "Mend what the lines above name (rights, names, a full disk), then start it again: what is there already is passed over.",
   }),
   rule({
     failure: "empty-output",

@@ -10,6 +10,10 @@ export interface HeldUntil {
   readonly takenBack: RegExp;
   /** Such a line confirms it; without this, any other line does, and so does the end of the log. */
   readonly confirmed?: RegExp;
+  /** Such a line takes it back whatever it is about. */
+  readonly allTakenBack?: RegExp;
+  /** Only lines that hold this decide; a finding that names nothing is about what the one before it was about. */
+  readonly about?: (captured: Captured) => string | undefined;
   /** Lines that say nothing by themselves may take it back. */
   readonly everyLine?: boolean;
 }

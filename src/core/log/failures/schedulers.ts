@@ -32,10 +32,11 @@ export const schedulerRules: readonly FailureRule[] = [
     needles: [
       ...["NODE FAILURE", "Node failure on", "NODE_FAIL", "NodeDiedError", "has been marked dead because"],
       ...["lost communication with a remote daemon", "missing step on node", "(NodeLost)", "NodeNotReady"],
+      "its node has died",
     ],
     scope: "both",
     pattern:
-      /^(?:[\w.]*NodeDiedError\b|srun: error: Node failure on \S+|(?:slurmstepd(?:-[\w.-]{1,60})?|srun): error: .{0,100}DUE TO NODE FAILURE|.{0,100}NODE_FAIL\b|The node with node id: .{0,200}has been marked dead because|ORTE has lost communication with a remote daemon|srun: error: .{0,60}io error and missing step on node|.{0,60}\(NodeLost\))/,
+      /^(?:[\w.]*NodeDiedError\b|[\w.]*ActorDiedError: [\s\S]{0,600}\bits node has died|srun: error: Node failure on \S+|(?:slurmstepd(?:-[\w.-]{1,60})?|srun): error: .{0,100}DUE TO NODE FAILURE|.{0,100}NODE_FAIL\b|The node with node id: .{0,200}has been marked dead because|ORTE has lost communication with a remote daemon|srun: error: .{0,60}io error and missing step on node|.{0,60}\(NodeLost\))/,
     cause: "A node of the job stopped answering.",
     remedy: "Start the job again from its last checkpoint, without that node (--exclude).",
   }),
@@ -78,9 +79,28 @@ export const schedulerRules: readonly FailureRule[] = [
     cause: "The cluster took the GPUs away for work of higher priority.",
     remedy: "It is started again by the queue, if it may; let it resume from a checkpoint.",
   }),
+  // kubectl get events, submitit
+  rule({
+    failure: "preempted",
+    weight: 3,
+    needles: ["Preempted by ", ": this job is preempted"],
+    pattern:
+      /^(?:.{0,80}\b(?:Normal|Warning) {1,12}Preempted\b.{0,200}Preempted by |Caught signal \w{3,12} on \S{1,100}: this job is preempted)/,
+    cause: "The scheduler took the job off its node for work of higher priority.",
+    remedy: "It is started again by the queue, if it may; let it resume from a checkpoint.",
+  }),
+  rule({
+    failure: "time-limit",
+    weight: 3,
+    needles: [": this job is timed-out"],
+    pattern: /^Caught signal \w{3,12} on \S{1,100}: this job is timed-out/,
+    cause: "The batch system stopped the job because its requested time was over.",
+    remedy:
+      "Ask for more time (timeout_min), or let it resume from its checkpoint; submitit puts it back into the queue.",
+  }),
   rule({
     failure: "node-failure",
-    needles: ["has been set to ERROR in coordination service", "received SISTER_EOF", "stall_inspector.cc"],
+    needles: ["has been set to ERROR in coordination service", "received SISTER_EOF"],
     pattern:
       /^(?:\/job:\S{1,120} has been set to ERROR in coordination service|=>> PBS: job killed: node .{0,200}SISTER_EOF)/,
     cause: "One of the nodes was lost.",

@@ -104,18 +104,36 @@ export const servingRules: readonly FailureRule[] = [
       "Engine process (pid",
       "MQEngineDeadError",
       " scheduler is dead",
-      "Watchdog timeout (self.watchdog",
       "SIGQUIT received. signum",
       "text_generation_launcher",
       "Error: Shard",
       "Error: Webserver",
-      "llama runner process",
       "Executor worker ",
     ],
     pattern:
-      /^(?:(?:TimeoutError|RuntimeError)(?:: |\(')(?:No heartbeat received from MQLLMEngine|Engine process \(pid \d+\) died)|(?:[\w.]*\.)?MQEngineDeadError\b|Rank \d+ scheduler is dead|Watchdog timeout \(self\.watchdog|SIGQUIT received\. signum|(?:shard-manager: )?(?:text_generation_launcher: )?(?:Shard \d+ (?:crashed|failed to start)|Webserver Crashed)|Error: (?:Shard(?:CannotStart|Failed)|Webserver(?:Failed|CannotStart))\b|(?:Error: .{0,40}|.{0,160}(?:error|msg)=".{0,40})?llama runner process (?:has terminated|no longer running)|(?:RuntimeError: )?Executor worker (?:died|returned error))/,
+      /^(?:(?:TimeoutError|RuntimeError)(?:: |\(')(?:No heartbeat received from MQLLMEngine|Engine process \(pid \d+\) died)|(?:[\w.]*\.)?MQEngineDeadError\b|Rank \d+ scheduler is dead|SIGQUIT received\. signum|(?:shard-manager: )?(?:text_generation_launcher: )?(?:Shard \d+ (?:crashed|failed to start)|Webserver Crashed)|Error: (?:Shard(?:CannotStart|Failed)|Webserver(?:Failed|CannotStart))\b|(?:RuntimeError: )?Executor worker (?:died|returned error))/,
     cause: "The serving engine is gone: this is the consequence, the cause stands above in the log.",
     remedy: "Mend the first error in the server's log, then start the server again; requests fail until then.",
+  }),
+  // SGLang
+  rule({
+    failure: "stalled",
+    needles: ["Watchdog timeout (self.watchdog"],
+    pattern: /^Watchdog timeout \(self\.watchdog\w{0,40}=(?<value>[\d.]{1,12})/,
+    cause: "One step of the engine made no progress for minutes, so its watchdog stops the server.",
+    remedy:
+      "Start the server again; look at the GPUs (Xid in `dmesg`) and for a rank that hangs (`py-spy dump --pid PID`); if the step is only slow, raise --watchdog-timeout.",
+  }),
+  // Ollama: the server lives on
+  rule({
+    failure: "worker-died",
+    weight: 1,
+    needles: ["llama runner process"],
+    pattern:
+      /^(?:Error: .{0,60}|.{0,160}(?:error|msg)=".{0,40})?llama runner process (?:has terminated|no longer running)/,
+    cause: "The process that runs the model died while it loaded it or answered; the request that needed it fails.",
+    remedy:
+      "Read its own lines above (memory, CUDA, a model file that this version does not know); `ollama ps` and `journalctl -u ollama` show more.",
   }),
   rule({
     failure: "template-error",
@@ -123,6 +141,7 @@ export const servingRules: readonly FailureRule[] = [
     scope: "both",
     weight: 3,
     needles: [
+      "Template error: ",
       "TemplateSyntaxError",
       "roles must alternate",
       "ystem role not supported",
@@ -133,7 +152,7 @@ export const servingRules: readonly FailureRule[] = [
       "parse chat template",
     ],
     pattern:
-      /^(?:jinja2\.exceptions\.TemplateSyntaxError: (?<what>.{1,200})|(?:srv {1,8}[\w:]{1,40}(?:\(\))?: )?got exception: .{0,1000}(?:Jinja Exception|chat template)|[\w.]*(?:Error|Exception): .{0,600}(?:Jinja Exception|roles must alternate|[Ss]ystem role not supported|[Oo]nly user and assistant roles)|(?:.{0,60}: {1,2}|what\(\): {1,2})?(?:this custom template is not supported|chat template parsing error|failed to parse chat template))/,
+      /^(?:jinja2\.exceptions\.TemplateSyntaxError: (?<what>.{1,200})|(?:srv {1,8}[\w:]{1,40}(?:\(\))?: )?got exception: .{0,1000}(?:Jinja Exception|chat template)|[\w.]*(?:Error|Exception): .{0,600}(?:Jinja Exception|roles must alternate|[Ss]ystem role not supported|[Oo]nly user and assistant roles)|(?:.{0,60}: {1,2}|what\(\): {1,2})?(?:this custom template is not supported|chat template parsing error|failed to parse chat template)|[\w.]*(?:Error|Exception): .{0,300}Template error: )/,
     cause: (captured) =>
       `The chat template refuses the messages${captured["what"] === undefined ? "" : `: ${captured["what"]}`}.`,
     remedy:

@@ -64,7 +64,7 @@ const remoteHead =
 const launcherException = /^(?:[\w.]*\.)?ChildFailedError\b/;
 const exceptionLine = /^(?:[A-Za-z_]\w*\.){0,12}[A-Za-z_]\w*(?:\([\w.]{1,80}\))?(?:: .*|:?\s*)$/;
 const tryingAgain =
-  /\b(?:[Ss]kipping|[Ff]alling back|[Cc]ontinuing (?:without|anyway)|[Rr]etrying|will retry|[Rr]etry in|trying again|attempt \d+ ?(?:\/|of) ?\d+|(?:ok|succeeded) after \d+ (?:attempts|retries))\b/;
+  /\b(?:[Ss]kipping(?! step)|[Ff]alling back|[Cc]ontinuing (?:without|anyway)|[Rr]etrying|will retry|[Rr]etry in|trying again|attempt \d+ ?(?:\/|of) ?\d+|(?:ok|succeeded) after \d+ (?:attempts|retries))\b/;
 const usedUp = /[Mm]ax(?:imum)? retries|[Gg]iving up|exhausted|after \d+ retries|attempt (\d+) ?(?:\/|of) ?\1\b/;
 const threadHead = /^Exception in thread (?<thread>.{1,80}?):?\s*$/;
 const loggingHead = "--- Logging error ---";
@@ -163,14 +163,17 @@ export class TracebackTracker {
     return open === undefined || open.depth > 0 ? undefined : open.raised.at(-1)?.message;
   }
 
-  /** The process of this source made progress: its last traceback is complete, and it goes on. */
-  progressed(source: string): readonly ExceptionChain[] {
+  /**
+   * The process of this source made progress: its last traceback is complete, and it goes on. @param again it only said
+   * once more how far it is
+   */
+  progressed(source: string, again: boolean): readonly ExceptionChain[] {
     if (this.#open.size === 0) return [];
     const silent = this.#silent(source);
     const open = this.#open.get(source);
     if (open === undefined || open.depth > 0) return silent;
     this.#open.delete(source);
-    if (open.retried) open.harmless = true;
+    if (open.retried && !again) open.harmless = true;
     return [...silent, open];
   }
 

@@ -7,6 +7,7 @@ const nanRun = 2;
 const idleRun = 3;
 const refusedRun = 5;
 const noticeRun = 3;
+const droppedRun = 3;
 /** Requests that failed, and their share, before the stage counts as failing. */
 const failedRequests = 20;
 const failedShare = 0.5;
@@ -16,12 +17,15 @@ const servedRequest =
 const nanLine = /\b(?:loss|Loss)["']?(?: is| ?[:=])? {0,8}["']?(?:nan|NaN|NAN|inf)\b/;
 /** Lines in which the next such line must come. */
 const nanLines = 200;
+/** LLaMA-Factory */
+const droppedExample = /^Dropped invalid example\b/;
 const waitingNotice =
   /^No available shared memory broadcast block found in \d+ second|^Health check failed\. Server couldn't get a response from detokenizer/;
 
 /** In each line that this finds something in, requests that were served well aside. */
 export const trendNeedles: readonly string[] = [
   "No available shared memory broadcast block found in ",
+  "Dropped invalid example",
   "Health check failed. Server couldn't get a response",
   ...["loss nan", "loss: nan", "loss:nan", "loss=nan", "loss = nan", "loss  nan", "loss NaN", "loss: NaN", "loss=NaN"],
   ...["loss': nan", 'loss": nan', 'loss": NaN', "Loss nan", "Loss: nan", "Loss: NaN"],
@@ -45,6 +49,7 @@ export class TrendWatcher {
   #served = 0;
   #noneServed: LinePlace | undefined;
   readonly #refused: Run = { count: 0, first: undefined };
+  readonly #dropped: Run = { count: 0, first: undefined };
   readonly #notices: Run = { count: 0, first: undefined };
 
   /** Whether requests were refused: then those that are served well mean something. */
@@ -69,6 +74,10 @@ export class TrendWatcher {
       if (status !== undefined) return this.#request(Number(status), place);
     }
     if (nanLine.test(body)) return this.#nanLine(place);
+    if (droppedExample.test(body))
+      return grown(this.#dropped, droppedRun, place)
+        ? failure(this.#dropped.first ?? place, droppedExamples)
+        : undefined;
     if (!waitingNotice.test(body)) return undefined;
     return grown(this.#notices, noticeRun, place) ? failure(place, hungServer) : undefined;
   }
@@ -192,6 +201,16 @@ const nothingAnswered: Found = {
   permanent: false,
   cause: "The requests are answered, but all answers are empty.",
   remedy: "Look at a raw answer: mostly a stop token comes first, the token limit is 0, or the chat template is wrong.",
+  subject: {},
+};
+
+const droppedExamples: Found = {
+  failure: "partial-output",
+  severity: "warning",
+  permanent: true,
+  cause: "Examples are left out because they are not as the trainer wants them (the turns of a chat must alternate).",
+  remedy:
+    "Compare the number of examples that the trainer names with that of the data; mend the data's format or its columns.",
   subject: {},
 };
 
