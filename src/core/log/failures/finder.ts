@@ -198,9 +198,15 @@ export class FailureFinder {
     if (last === undefined) return [];
     const own = this.#ownOf(chain, raised);
     if (own !== undefined) return own === "harmless" ? [] : this.#found(own);
-    const best = bestOf(chain, raised);
-    if (chain.thread !== undefined && (best === undefined || best.rule.weight < 2))
-      return this.#report(threadDied(chain, chain.thread, last.place));
+    return this.#raised(chain, last, bestOf(chain, raised));
+  }
+
+  /** @param best what the rules know about it */
+  #raised(chain: ExceptionChain, last: RaisedException, best: Finding | undefined): readonly FailureReading[] {
+    const unclear = best === undefined || best.rule.weight < 2;
+    if (chain.thread !== undefined && unclear) return this.#report(threadDied(chain, chain.thread, last.place));
+    // What one request did wrong; that many are refused shows in the answers.
+    if (chain.request && (unclear || best.rule.failure === "config-error")) return [];
     if (best !== undefined) return this.#found(best);
     if (chain.logging) return [];
     const echo = this.#isEcho(last.place.line) && !ownMistakes.test(last.message);

@@ -106,6 +106,22 @@ export const outputRules: readonly FailureRule[] = [
     remedy:
       "Go back to an earlier checkpoint; use bf16 instead of fp16, a lower learning rate, gradient clipping, and look at the batch.",
   }),
+  // apex halves the scale without end, DeepSpeed down to its least: a few overflows at the start are normal, this is not
+  rule({
+    failure: "nan-loss",
+    weight: 3,
+    needles: [
+      "reducing loss scale to ",
+      "Attempted loss scale: 1, reducing to 1",
+      "Attempted loss scale: 1.0, reducing to 1.0",
+    ],
+    pattern:
+      /^(?:Gradient overflow\. {1,2}Skipping step, loss scaler \d{1,3} reducing loss scale to (?:0\.\d{1,40}|0|\d(?:\.\d{1,40})?e-\d{1,4})$|.{0,60}OVERFLOW! .{0,60}Attempted loss scale: (?<least>1(?:\.0)?), reducing to 1(?:\.0)?$)/,
+    cause:
+      "Step after step overflows, down to the least loss scale: the gradients are not numbers any more, and nothing is learnt.",
+    remedy:
+      "Go back to an earlier checkpoint; use bf16 instead of fp16, a lower learning rate, gradient clipping, and look at the batch.",
+  }),
   // counts of what was left out, when there are many
   rule({
     failure: "partial-output",

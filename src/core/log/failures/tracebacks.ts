@@ -27,6 +27,8 @@ export interface ExceptionChain {
   readonly thread: string | undefined;
   /** Python's logging failed to write a line; the program goes on. */
   readonly logging: boolean;
+  /** A server says why it could not answer one request; it goes on. */
+  readonly request: boolean;
   /** It was ignored by the interpreter, or the program goes on after it said that it tries again. */
   harmless: boolean;
 }
@@ -68,6 +70,9 @@ const tryingAgain =
 const usedUp = /[Mm]ax(?:imum)? retries|[Gg]iving up|exhausted|after \d+ retries|attempt (\d+) ?(?:\/|of) ?\1\b/;
 const threadHead = /^Exception in thread (?<thread>.{1,80}?):?\s*$/;
 const loggingHead = "--- Logging error ---";
+/** uvicorn, vLLM's and SGLang's handlers, Flask, aiohttp. */
+const requestHead =
+  /^(?:ERROR: {1,8})?(?:Exception in ASGI application|Error in (?:preprocessing prompt inputs|applying chat template from request|(?:chat )?completion stream generator|extracting tool call)|Error trying to handle streaming tool call|Exception on \/\S{0,200} \[[A-Z]{3,7}\]|Error handling request\b)/;
 const ignoredHead = /^Exception ignored (?:in|while|on)\b/;
 
 /** One of these is in each line that begins a traceback or says something about the next one. */
@@ -77,6 +82,9 @@ export const tracebackNeedles: readonly string[] = [
   "Exception ignored ",
   "RayTaskError",
   " creation task, ray::",
+  ...["Exception in ASGI application", "Error in preprocessing prompt", "Error in applying chat template from request"],
+  ...["ompletion stream generator", "Error in extracting tool call", "Error trying to handle streaming tool"],
+  ...["Exception on /", "Error handling request"],
   loggingHead,
 ];
 /** One of these is in each line that says that something is tried again. */
@@ -206,6 +214,7 @@ export class TracebackTracker {
       raised: [],
       thread: threadHead.exec(before)?.groups?.["thread"],
       logging: before === loggingHead,
+      request: requestHead.test(before),
       boxed: boxedHead.test(peeled.body),
       harmless: ignoredHead.test(before),
       retried: this.#retrying,
@@ -281,7 +290,7 @@ export class TracebackTracker {
   #remember(source: string, body: string): void {
     if (body === "") return;
     this.#retrying = tryingAgain.test(body) && !usedUp.test(body);
-    if (threadHead.test(body) || ignoredHead.test(body) || body === loggingHead) {
+    if (threadHead.test(body) || ignoredHead.test(body) || requestHead.test(body) || body === loggingHead) {
       this.#announced.set(source, body);
       this.#announcedFor = 0;
     } else if (this.#announced.size > 0) {
