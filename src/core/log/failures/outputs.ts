@@ -117,6 +117,7 @@ export const outputRules: readonly FailureRule[] = [
     ],
     pattern:
       /^(?:Gradient overflow\. {1,2}Skipping step, loss scaler \d{1,3} reducing loss scale to (?:0\.\d{1,40}|0|\d(?:\.\d{1,40})?e-\d{1,4})$|.{0,60}OVERFLOW! .{0,60}Attempted loss scale: (?<least>1(?:\.0)?), reducing to 1(?:\.0)?$)/,
+    held: { takenBack: /(?!)/, confirmed: /reducing loss scale to|, reducing to / },
     cause:
       "Step after step overflows, down to the least loss scale: the gradients are not numbers any more, and nothing is learnt.",
     remedy:
