@@ -58,7 +58,8 @@ export class FailureFinder {
   #failed = false;
   #lastError = Number.NEGATIVE_INFINITY;
   #verdict: LogVerdict = "healthy";
-  #lastDone: { readonly label: string | undefined; readonly done: number | undefined } | undefined;
+  #lastLabel: string | undefined;
+  #lastDone: number | undefined;
 
   /**
    * @param rules of the session file, tried before all others
@@ -117,9 +118,10 @@ export class FailureFinder {
 
   /** A bar is drawn once more when it is closed, also by an exception: that is no progress. */
   #drawnAgain({ label, done }: ProgressReading): boolean {
-    const last = this.#lastDone;
-    this.#lastDone = { label, done };
-    return last !== undefined && done !== undefined && last.label === label && last.done === done;
+    const again = done !== undefined && done === this.#lastDone && label === this.#lastLabel;
+    this.#lastLabel = label;
+    this.#lastDone = done;
+    return again;
   }
 
   /** Returns what was only waiting for lines that may never come. */
