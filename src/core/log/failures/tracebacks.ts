@@ -180,8 +180,9 @@ export class TracebackTracker {
     const silent = this.#silent(source);
     const open = this.#open.get(source);
     if (open === undefined || open.depth > 0) return silent;
+    if (open.retried && again) return silent;
     this.#open.delete(source);
-    if (open.retried && !again) open.harmless = true;
+    if (open.retried) open.harmless = true;
     return [...silent, open];
   }
 
