@@ -149,15 +149,23 @@ export const environmentRules: readonly FailureRule[] = [
       "ImagePullBackOff",
       "CreateContainer",
       "RunContainerError",
-      "Back-off restarting failed container",
       "Error: short-name ",
       "Error: initializing source",
       "Error: stat nvidia.com/",
     ],
     pattern:
-      /^(?:Warning {1,8}\w{1,20} .{0,80})?(?:Error: )?(?:(?:ErrImagePull|ImagePullBackOff|CreateContainer(?:Config)?Error|RunContainerError)\b|Back-off restarting failed container|short-name .{1,200}did not resolve|initializing source .{1,200}|stat nvidia\.com\/gpu.{1,80})/,
+      /^(?:Warning {1,8}\w{1,20} .{0,80})?(?:Error: )?(?:(?:ErrImagePull|ImagePullBackOff|CreateContainer(?:Config)?Error|RunContainerError)\b|short-name .{1,200}did not resolve|initializing source .{1,200}|stat nvidia\.com\/gpu.{1,80})/,
     cause: "The container could not be started, or its image could not be fetched.",
     remedy: "Look at the name of the image, at the login for its registry, and at the container's own log.",
+  }),
+  rule({
+    failure: "container-error",
+    weight: 0,
+    needles: ["Back-off restarting failed container"],
+    pattern: /^(?:Warning {1,8}\w{1,20} .{0,80})?Back-off restarting failed container/,
+    cause: "The container ends again and again; it is started anew after ever longer pauses.",
+    remedy:
+      "Read the log of the container that ended (`kubectl logs --previous POD`) and its last state (`kubectl describe pod POD`).",
   }),
   rule({
     failure: "service-failed",

@@ -27,6 +27,8 @@ const withoutEcho = new Set([
   "permission",
 ]);
 
+/** Ends that come from outside with a SIGKILL: who is killed then had memory enough. */
+const takenAway = new Set(["time-limit", "preempted", "node-failure"]);
 /** Mistakes of the program itself: they are no echo of what failed elsewhere. */
 const ownMistakes =
   /^(?:KeyError|IndexError|TypeError|NameError|UnboundLocalError|ZeroDivisionError|RecursionError|NotImplementedError|UnicodeDecodeError|UnicodeEncodeError)\b/;
@@ -57,6 +59,7 @@ export class FailureFinder {
   readonly #own: UserRules | undefined;
   #failed = false;
   #lastError = Number.NEGATIVE_INFINITY;
+  #lastTakenAway = Number.NEGATIVE_INFINITY;
   #verdict: LogVerdict = "healthy";
   #lastLabel: string | undefined;
   #lastDone: number | undefined;
@@ -148,6 +151,7 @@ export class FailureFinder {
       this.#verdict = "failed";
       this.#failed = true;
       if (echoes) this.#lastError = finding.line;
+      if (takenAway.has(finding.failure)) this.#lastTakenAway = finding.line;
     } else if (this.#verdict === "healthy") {
       this.#verdict = "warning";
     }
@@ -233,6 +237,7 @@ export class FailureFinder {
 
   #certain(finding: Finding): readonly FailureReading[] {
     const { rule, captured, place, startLine } = finding;
+    if (rule.failure === "killed-oom" && rule.weight < 3 && place.line - this.#lastTakenAway <= echoLines) return [];
     if (rule.weight === 0 && (rule.lastWord === true ? this.#failed : this.#isEcho(place.line))) return [];
     const reading = {
       ...placed(place, startLine),
